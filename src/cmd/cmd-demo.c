@@ -84,11 +84,11 @@ static enum err_kind err_kind_of(int code)
 
 /* Sets the error of a failed session: the one that the other mcpreel wrote as JSON in its
  * last line, else the one that the client saw. */
-static bool explain_failure(const struct run_client *session, const struct demo_client *client,
+static bool explain_failure(const struct peer_outcome *how, const struct demo_client *client,
                             struct err *e)
 {
     struct str what = client->failure.len ? client->failure : STR("the server failed");
-    struct str last = buf_str(&session->peer.last_stderr), message, hint;
+    struct str last = buf_str(&how->last_stderr), message, hint;
     struct json_val error = JSON_VAL_NONE;
     struct json_fault fault;
     struct arena a = { 0 };
@@ -100,12 +100,12 @@ static bool explain_failure(const struct run_client *session, const struct demo_
     message = json_text(json_get(error, STR("message")), &a);
     hint = json_text(json_get(error, STR("hint")), &a);
     if (message.len) {
-        err_set(e, err_kind_of(session->peer.exit_code), "%.*s", STR_ARG(message));
+        err_set(e, err_kind_of(how->exit_code), "%.*s", STR_ARG(message));
         err_hint(e, "%.*s", STR_ARG(hint));
     } else {
         err_set(e, ERR_PEER, "%.*s (%s %d)", STR_ARG(what),
-                session->peer.signum ? "signal" : "exit code",
-                session->peer.signum ? session->peer.signum : session->peer.exit_code);
+                how->signum ? "signal" : "exit code",
+                how->signum ? how->signum : how->exit_code);
         if (last.len)
             err_hint(e, "its last words: %.*s", STR_ARG(last));
     }
@@ -117,27 +117,28 @@ static bool explain_failure(const struct run_client *session, const struct demo_
 /* A replay without a matching call exits with EXIT_FINDINGS; the received messages show
  * which. */
 static bool has_succeeded(const struct demo *d, const struct demo_client *client,
-                          const struct run_client *session)
+                          const struct peer_outcome *how)
 {
-    if (session->peer.signum)
+    if (how->signum)
         return false;
-    if (session->peer.exit_code == EXIT_FINDINGS)
+    if (how->exit_code == EXIT_FINDINGS)
         return client == &d->replayed;
-    return session->peer.exit_code == EXIT_OK && !client->failure.len;
+    return how->exit_code == EXIT_OK && !client->failure.len;
 }
 
 /* Runs the client once, with the server that `argv` starts. */
 static bool run_session(struct demo *d, struct demo_client *client, enum demo_id_style names,
                         const char *const *argv, struct err *e)
 {
+    const struct peer_target server = { .argv = (char *const *)(uintptr_t)argv };
     struct run_client session;
     bool ok;
 
     run_client_init(&session, d->app, step_client, client);
     demo_client_init(client, names, &session.driver.actions);
-    ok = run_client_run(&session, (char *const *)(uintptr_t)argv, SESSION_MS, e);
-    if (ok && !has_succeeded(d, client, &session))
-        ok = explain_failure(&session, client, e);
+    ok = run_client_run(&session, &server, SESSION_MS, e);
+    if (ok && !has_succeeded(d, client, run_client_outcome(&session)))
+        ok = explain_failure(run_client_outcome(&session), client, e);
     run_client_release(&session);
     return ok;
 }

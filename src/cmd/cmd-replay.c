@@ -221,7 +221,7 @@ static const char *choose_path(const struct app *app, const struct replay_args *
 
 /* Chooses the passthrough server; an error if there is one without need, or none with need. */
 static bool choose_upstream(const struct replay_args *args, const struct operands *in,
-                            bool needed, struct arena *a, struct run_server_upstream *server,
+                            bool needed, struct arena *a, struct peer_target *server,
                             struct err *e)
 {
     size_t count = in->server_count;
@@ -289,7 +289,7 @@ struct replay_command {
     const struct app *sync_app; /* its log blocks: for the result, which must not be lost */
     const struct replay_args *args;
     struct replay_options options;
-    struct run_server_upstream upstream;
+    struct peer_target upstream;
     struct message_file message_file;
     struct index index;
     struct http_index http_index;

@@ -1,11 +1,41 @@
 #include "runtime/peer-http.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/mem.h"
+#include "loop/timer.h"
+#include "mcphttp/client.h"
+#include "runtime/driver.h"
 #include "trace/limits.h"
+#include "transport/http-client.h"
 
-enum { LANE = 1, UNREACHABLE = 502, GATEWAY_TIMEOUT = 504 };
+enum { LANE = 1, ERROR_STATUS = 400, UNREACHABLE = 502, GATEWAY_TIMEOUT = 504 };
+
+struct peer_http {
+    struct peer peer;
+    struct app app; /* the owner's, maybe with another log */
+    struct log log;
+    struct driver driver;
+    struct mcp_client mcp_client;
+    struct http_client *http_client;
+    struct map exchanges; /* number to struct peer_http_exchange */
+    struct peer_http_exchange
+        *ended_exchange;                  /* set while the engine handles its end; else NULL */
+    struct peer_http_recording recording; /* without a recorder nothing is recorded */
+    struct str unreachable_reason; /* set while the engine handles the failure of a message
+                                      without a response; else empty */
+    bool answered;                 /* set by the first HTTP response */
+    bool reading_paused;           /* set by peer_read(false) */
+    bool session_ended;            /* the owner knows that the server has ended the session */
+    bool loss_reported;            /* the owner knows that the latest message was lost */
+
+    /* Only if the owner is `in_engine`: */
+    struct timer *send_timer; /* fires when the owner's engine has handled its event */
+    struct buf send_queue;    /* lines to be sent then */
+    bool end_after_queue;     /* peer_end() was called meanwhile */
+};
 
 /* An HTTP request in progress. */
 struct peer_http_exchange {
@@ -17,10 +47,20 @@ struct peer_http_exchange {
     bool response_started;                   /* set by the response headers */
 };
 
+static struct peer_http *self_of(struct peer *p)
+{
+    return (struct peer_http *)p;
+}
+
+static struct recorder_time now(const struct peer_http *s)
+{
+    return s->recording.now(s->peer.owner.to);
+}
+
 static void commit_record(const struct peer_http *s)
 {
-    if (s->events->commit_record)
-        s->events->commit_record(s->to);
+    if (s->recording.commit)
+        s->recording.commit(s->peer.owner.to);
 }
 
 static void dispatch(struct peer_http_exchange *p, struct event ev)
@@ -46,7 +86,7 @@ static void record_end(struct peer_http_exchange *p, enum http_recorder_by by, b
 {
     if (!p->recorded)
         return;
-    http_recorder_end(p->recorded, by, clean, why, p->peer->now(p->peer->to));
+    http_recorder_end(p->recorded, by, clean, why, now(p->peer));
     p->recorded = NULL;
     commit_record(p->peer);
 }
@@ -56,7 +96,7 @@ static void on_data(void *to, struct str bytes)
     struct peer_http_exchange *p = to;
 
     if (p->recorded)
-        http_recorder_response_data(p->recorded, bytes, p->peer->now(p->peer->to));
+        http_recorder_response_data(p->recorded, bytes, now(p->peer));
     commit_record(p->peer);
     dispatch(p, (struct event){ .kind = EVENT_RESPONSE_DATA, .text = bytes });
 }
@@ -68,9 +108,13 @@ static void on_head(void *to, const struct response_head *r, struct str body)
     uint64_t number = p->number;
 
     p->response_started = true;
+    s->answered = true;
+    s->peer.outcome.unanswered = false;
+    if (p->is_message && r->status >= ERROR_STATUS)
+        s->peer.outcome.error_status = r->status;
     if (p->recorded)
         http_recorder_response(p->recorded, r->status, &r->headers, HTTP_RECORDER_BY_SERVER,
-                               s->now(s->to));
+                               now(s));
     commit_record(s);
     dispatch(p, (struct event){
                     .kind = EVENT_RESPONSE_HEAD, .status = r->status, .headers = &r->headers });
@@ -86,7 +130,7 @@ static void on_whole(void *to)
     struct peer_http *s = p->peer;
 
     if (p->recorded)
-        http_recorder_response_end(p->recorded, s->now(s->to));
+        http_recorder_response_end(p->recorded, now(s));
     commit_record(s);
     unlink_exchange(p);
     s->ended_exchange = p;
@@ -94,6 +138,13 @@ static void on_whole(void *to)
     s->ended_exchange = NULL;
     record_end(p, HTTP_RECORDER_BY_SERVER, true, STR_NONE);
     free(p);
+}
+
+static void note_lost(struct peer_http *s, struct str why)
+{
+    buf_clear(&s->peer.outcome.lost_reason);
+    buf_add(&s->peer.outcome.lost_reason, why);
+    s->peer.outcome.error_status = 0;
 }
 
 static void on_failed(void *to, enum http_client_error fault, const struct err *why)
@@ -109,16 +160,19 @@ static void on_failed(void *to, enum http_client_error fault, const struct err *
     if (p->recorded && !p->response_started)
         http_recorder_response(p->recorded,
                                fault == HTTP_CLIENT_TIMEOUT ? GATEWAY_TIMEOUT : UNREACHABLE,
-                               &none, HTTP_RECORDER_BY_MCPREEL, s->now(s->to));
+                               &none, HTTP_RECORDER_BY_MCPREEL, now(s));
     record_end(
         p, fault == HTTP_CLIENT_TRUNCATED ? HTTP_RECORDER_BY_SERVER : HTTP_RECORDER_BY_ERROR,
         !p->response_started, str_z(why->msg));
     free_exchange(p);
+    if (lost)
+        note_lost(s, ev.why);
     s->unreachable_reason = lost ? ev.why : STR_NONE;
     driver_dispatch(&s->driver, ev);
     s->unreachable_reason = STR_NONE;
-    if (lost && s->events->lost)
-        s->events->lost(s->to, str_z(why->msg));
+    if (lost && !s->loss_reported)
+        peer_report_lost(&s->peer, str_z(why->msg));
+    s->loss_reported = false;
 }
 
 static void on_drained(void *to)
@@ -150,10 +204,10 @@ static void record_request(struct peer_http_exchange *p, const struct action_req
         .is_endpoint = true,
     };
 
-    p->recorded = http_recorder_begin(s->recorder, &q);
+    p->recorded = http_recorder_begin(s->recording.recorder, &q);
     if (request->body.len)
         http_recorder_request_data(p->recorded, request->body);
-    http_recorder_request_end(p->recorded, s->now(s->to));
+    http_recorder_request_end(p->recorded, now(s));
     commit_record(s);
 }
 
@@ -169,7 +223,8 @@ static void start_exchange(struct peer_http *s, uint64_t number,
                                       .number = number,
                                       .is_message = request->body.at };
     map_put(&s->exchanges, map_number_key(&p->number), p);
-    if (s->recorder)
+    s->peer.outcome.unanswered = !s->answered;
+    if (s->recording.recorder)
         record_request(p, request);
     if (request->body.at)
         a.body = (struct body_framing){ .kind = BODY_LENGTH, .length = request->body.len };
@@ -196,22 +251,48 @@ static void record_invalid_response(struct peer_http *s, uint64_t number, struct
     record_end(s->ended_exchange, HTTP_RECORDER_BY_SERVER, true, why);
 }
 
+static void report_session_ended(struct peer_http *s)
+{
+    char why[128];
+
+    snprintf(why, sizeof why, "the server ended the session; %.*s",
+             STR_ARG(s->mcp_client.reconnect_hint));
+    peer_report_lost(&s->peer, str_z(why));
+}
+
+/* Reports a loss before the error response that it causes. */
+static void deliver(struct peer_http *s, struct str message)
+{
+    bool ended = s->mcp_client.session_ended && !s->session_ended;
+
+    s->session_ended = s->mcp_client.session_ended;
+    if (ended)
+        report_session_ended(s);
+    if (s->unreachable_reason.len && !s->loss_reported) {
+        s->loss_reported = true;
+        peer_report_lost(&s->peer, s->unreachable_reason);
+    }
+    s->peer.owner.events->message(s->peer.owner.to, message);
+}
+
 static void act(void *to, const struct action *a)
 {
     struct peer_http *s = to;
 
-    if (a->kind == ACTION_SEND)
-        s->events->message(s->to, a->text);
-    else if (a->kind == ACTION_HTTP_REQUEST)
+    if (a->kind == ACTION_SEND) {
+        deliver(s, a->text);
+    } else if (a->kind == ACTION_HTTP_REQUEST) {
         start_exchange(s, a->route.exchange, a->request);
-    else if (a->kind == ACTION_HTTP_ABORT)
+    } else if (a->kind == ACTION_HTTP_ABORT) {
         abort_exchange(s, a->route.exchange, a->text);
-    else if (a->kind == ACTION_INVALID_RESPONSE)
+    } else if (a->kind == ACTION_INVALID_RESPONSE) {
         record_invalid_response(s, a->route.exchange, a->text);
-    else if (a->kind == ACTION_FINISH)
-        s->events->done(s->to);
-    else
+    } else if (a->kind == ACTION_FINISH) {
+        peer_report_closed(&s->peer);
+        s->peer.owner.events->exited(s->peer.owner.to);
+    } else {
         BUG("mcphttp/client has no other action");
+    }
 }
 
 static void step(void *engine, const struct event *ev)
@@ -219,34 +300,91 @@ static void step(void *engine, const struct event *ev)
     mcp_client_step(engine, ev);
 }
 
-bool peer_http_open(struct peer_http *s, const struct app *app, struct loop *l,
-                    const struct remote_config *remote, const struct peer_http_events *events,
-                    void *to, struct err *e)
+static void dispatch_line(struct peer_http *s, struct str line)
 {
-    struct http_client_config config = { .url = str_z(remote->url),
-                                         .extra_headers = remote->headers,
-                                         .cacert = str_z(remote->cacert) };
-    struct http_client *client;
-
-    if (!http_client_new(&client, l, &config, e))
-        return false;
-    *s = (struct peer_http){ .http_client = client, .events = events, .to = to };
-    map_init(&s->exchanges);
-    driver_init(&s->driver, app, l, step, &s->mcp_client, act, s);
-    mcp_client_init(&s->mcp_client, http_client_url(client), &s->driver.actions);
-    return true;
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_CLIENT_LINE, .text = line });
 }
 
-void peer_http_set_recorder(struct peer_http *s, struct http_recorder *recorder,
-                            struct recorder_time (*now)(void *to))
+static void dispatch_end(struct peer_http *s)
 {
-    s->recorder = recorder;
-    s->recorder->server_url = http_client_url(s->http_client);
-    s->now = now;
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_INPUT_CLOSED });
 }
 
-void peer_http_release(struct peer_http *s)
+/* Sends queued lines when the owner's engine has finished its step: a response may come at
+ * once. */
+static void send_queued(void *to)
 {
+    struct peer_http *s = to;
+    struct buf queue = s->send_queue;
+    struct str rest = buf_str(&queue);
+
+    buf_init(&s->send_queue, queue.max);
+    while (rest.len)
+        dispatch_line(s, str_cut(&rest, '\n'));
+    buf_release(&queue);
+    if (s->end_after_queue)
+        dispatch_end(s);
+}
+
+static void send_http(struct peer *p, struct str message)
+{
+    struct peer_http *s = self_of(p);
+
+    if (!p->owner.in_engine) {
+        dispatch_line(s, message);
+        return;
+    }
+    if (!s->send_queue.len)
+        timer_set(s->send_timer, 0);
+    buf_add(&s->send_queue, message);
+    buf_add_ch(&s->send_queue, '\n');
+}
+
+static void stop_http(struct peer *p, struct str why)
+{
+    struct peer_http *s = self_of(p);
+
+    if (p->owner.in_engine)
+        timer_stop(s->send_timer);
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_CLIENT_CLOSED, .why = why });
+}
+
+static void end_http(struct peer *p, bool await)
+{
+    struct peer_http *s = self_of(p);
+
+    if (!await)
+        stop_http(p, STR_NONE);
+    else if (s->send_queue.len)
+        s->end_after_queue = true;
+    else
+        dispatch_end(s);
+}
+
+static size_t queued_http(const struct peer *p)
+{
+    const struct peer_http *s = (const struct peer_http *)p;
+    size_t bytes = s->send_queue.len + s->mcp_client.send_queue.bytes;
+
+    for (struct map_entry *e = NULL; (e = map_next(&s->exchanges, e));)
+        bytes += http_transfer_queued(((struct peer_http_exchange *)e->value)->transfer);
+    return bytes;
+}
+
+static void read_http(struct peer *p, bool on)
+{
+    struct peer_http *s = self_of(p);
+
+    if (s->reading_paused == !on)
+        return;
+    s->reading_paused = !on;
+    for (struct map_entry *e = NULL; (e = map_next(&s->exchanges, e));)
+        http_transfer_read(((struct peer_http_exchange *)e->value)->transfer, on);
+}
+
+static void free_http(struct peer *p)
+{
+    struct peer_http *s = self_of(p);
     struct map_entry *e;
 
     while ((e = map_next(&s->exchanges, NULL)))
@@ -256,146 +394,63 @@ void peer_http_release(struct peer_http *s)
     mcp_client_release(&s->mcp_client);
     driver_release(&s->driver);
     http_client_free(s->http_client);
-}
-
-void peer_http_send(struct peer_http *s, struct str line)
-{
-    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_CLIENT_LINE, .text = line });
-}
-
-void peer_http_end(struct peer_http *s)
-{
-    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_INPUT_CLOSED });
-}
-
-void peer_http_stop(struct peer_http *s, struct str why)
-{
-    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_CLIENT_CLOSED, .why = why });
-}
-
-size_t peer_http_queued(const struct peer_http *s)
-{
-    size_t bytes = s->mcp_client.send_queue.bytes;
-
-    for (struct map_entry *e = NULL; (e = map_next(&s->exchanges, e));)
-        bytes += http_transfer_queued(((struct peer_http_exchange *)e->value)->transfer);
-    return bytes;
-}
-
-void peer_http_read(struct peer_http *s, bool on)
-{
-    if (s->reading_paused == !on)
-        return;
-    s->reading_paused = !on;
-    for (struct map_entry *e = NULL; (e = map_next(&s->exchanges, e));)
-        http_transfer_read(((struct peer_http_exchange *)e->value)->transfer, on);
-}
-
-#define NEXT "the next request starts a new one"
-
-static void dispatch_lost(struct peer_http_lines *s, struct str why)
-{
-    driver_dispatch(s->lines.driver, (struct event){ .kind = EVENT_UPSTREAM_LOST, .why = why });
-}
-
-/* Dispatches a loss before the error response that it causes. */
-static void on_message(void *to, struct str message)
-{
-    struct peer_http_lines *s = to;
-    bool ended = s->peer.mcp_client.session_ended && !s->session_ended;
-
-    s->session_ended = s->peer.mcp_client.session_ended;
-    if (ended)
-        dispatch_lost(s, STR("the server ended the session; " NEXT));
-    if (s->peer.unreachable_reason.len && !s->loss_reported) {
-        s->loss_reported = true;
-        dispatch_lost(s, s->peer.unreachable_reason);
-    }
-    driver_lines_add(&s->lines, message);
-}
-
-static void on_lost(void *to, struct str why)
-{
-    struct peer_http_lines *s = to;
-
-    if (!s->loss_reported)
-        dispatch_lost(s, why);
-    s->loss_reported = false;
-}
-
-static void on_done(void *to)
-{
-    struct peer_http_lines *s = to;
-
-    s->stopped(s->to);
-}
-
-static const struct peer_http_events lines_events = { .message = on_message,
-                                                      .lost = on_lost,
-                                                      .done = on_done };
-
-/* Sends queued lines when the engine has finished its step: a response may come at once. */
-static void send_queued(void *to)
-{
-    struct peer_http_lines *s = to;
-    struct buf now = s->send_queue;
-    struct str rest = buf_str(&now);
-
-    buf_init(&s->send_queue, now.max);
-    while (rest.len)
-        peer_http_send(&s->peer, str_cut(&rest, '\n'));
-    buf_release(&now);
-}
-
-void peer_http_lines_init(struct peer_http_lines *s, struct driver *driver,
-                          enum event_kind kind, void (*stopped)(void *to), void *to)
-{
-    *s = (struct peer_http_lines){ .stopped = stopped, .to = to };
-    driver_lines_init(&s->lines, driver, kind, TO_CLIENT);
-    buf_init(&s->send_queue, LIMIT_LINE);
-}
-
-void peer_http_lines_release(struct peer_http_lines *s)
-{
-    if (s->started) {
-        timer_close(s->send_timer);
-        peer_http_release(&s->peer);
-    }
+    timer_close(s->send_timer);
     buf_release(&s->send_queue);
-    driver_lines_release(&s->lines);
+    peer_release(p);
+    free(s);
 }
 
-bool peer_http_lines_start(struct peer_http_lines *s, struct loop *l,
-                           const struct remote_config *remote, struct err *e)
+static const struct peer_transport http_transport = {
+    .free = free_http,
+    .send = send_http,
+    .end = end_http,
+    .stop = stop_http,
+    .queued = queued_http,
+    .read = read_http,
+};
+
+/* Leaves the report of failures to the owner's engine. */
+static void quiet_log(struct peer_http *s)
 {
-    BUG_IF(s->started);
-    s->app = *s->lines.driver->app;
     s->log = *s->app.log;
     s->log.level = s->log.level < LOG_DEBUG ? LOG_ERROR : s->log.level;
     s->app.log = &s->log;
-    if (!peer_http_open(&s->peer, &s->app, l, remote, &lines_events, s, e))
+}
+
+bool peer_http_start(struct peer **out, const struct remote_config *remote,
+                     const struct peer_owner *owner, struct err *e)
+{
+    struct http_client_config config = { .url = str_z(remote->url),
+                                         .extra_headers = remote->headers,
+                                         .cacert = str_z(remote->cacert) };
+    struct http_client *client;
+    struct peer_http *s;
+
+    if (!http_client_new(&client, owner->loop, &config, e))
         return false;
-    s->peer.mcp_client.reconnect_hint = STR(NEXT);
-    s->send_timer = timer_new(l, send_queued, s);
-    s->started = true;
+    s = mem_new(struct peer_http);
+    peer_init(&s->peer, &http_transport, owner);
+    s->http_client = client;
+    s->app = *owner->app;
+    map_init(&s->exchanges);
+    buf_init(&s->send_queue, LIMIT_LINE);
+    if (owner->in_engine) {
+        quiet_log(s);
+        s->send_timer = timer_new(owner->loop, send_queued, s);
+    }
+    driver_init(&s->driver, &s->app, owner->loop, step, &s->mcp_client, act, s);
+    mcp_client_init(&s->mcp_client, http_client_url(client), &s->driver.actions);
+    if (owner->reconnect_hint.len)
+        s->mcp_client.reconnect_hint = owner->reconnect_hint;
+    *out = &s->peer;
     return true;
 }
 
-void peer_http_lines_send(struct peer_http_lines *s, struct str message)
+void peer_http_record(struct peer *p, const struct peer_http_recording *recording)
 {
-    if (!s->started)
-        return;
-    if (!s->send_queue.len)
-        timer_set(s->send_timer, 0);
-    buf_add(&s->send_queue, message);
-    buf_add_ch(&s->send_queue, '\n');
-}
+    struct peer_http *s = self_of(p);
 
-bool peer_http_lines_stop(struct peer_http_lines *s)
-{
-    if (!s->started)
-        return false;
-    timer_stop(s->send_timer);
-    peer_http_stop(&s->peer, STR_NONE);
-    return true;
+    BUG_IF(p->transport != &http_transport);
+    s->recording = *recording;
+    s->recording.recorder->server_url = http_client_url(s->http_client);
 }

@@ -18,7 +18,7 @@ struct bridge_recording {
     struct message_parser parser; /* classifies lines */
     struct loop *loop;
     struct stdio_client *client;
-    struct peer_http peer;
+    struct peer *peer;
     struct signals *signals;
     struct timer *grace;     /* set at the end after a signal */
     bool client_paused;      /* the client is not read until the server takes more */
@@ -37,7 +37,7 @@ static struct recorder_time now(void *to)
 /* Reads the client only as fast as the server takes messages. */
 static void adjust_reading(struct bridge_recording *b)
 {
-    bool hold = peer_http_queued(&b->peer) > SERVER_HIGH_WATER;
+    bool hold = peer_queued(b->peer) > SERVER_HIGH_WATER;
 
     if (hold != b->client_paused)
         stdio_client_read(b->client, !hold);
@@ -50,7 +50,7 @@ static void on_message(void *to, struct str message)
 
     stdio_client_send(b->client, message);
     if (stdio_client_queued(b->client) > HIGH_WATER)
-        peer_http_read(&b->peer, false);
+        peer_read(b->peer, false);
 }
 
 static void on_commit_record(void *to)
@@ -77,7 +77,7 @@ static void set_grace(struct bridge_recording *b)
         timer_set(b->grace, GRACE_MS);
 }
 
-static void on_done(void *to)
+static void on_exited(void *to)
 {
     struct bridge_recording *b = to;
 
@@ -86,9 +86,7 @@ static void on_done(void *to)
     stdio_client_finish(b->client, stop, b);
 }
 
-static const struct peer_http_events server_events = { .message = on_message,
-                                                       .commit_record = on_commit_record,
-                                                       .done = on_done };
+static const struct peer_events server_events = { .message = on_message, .exited = on_exited };
 
 /* Non-messages are recorded here, since HTTP does not carry them. */
 static void on_line(void *to, struct str line)
@@ -99,7 +97,7 @@ static void on_line(void *to, struct str line)
     if (message_parser_peek(&b->parser, line) == PARSE_OTHER)
         record_output_report_errors(r, recorder_add_line(&r->recorder, TO_SERVER, line,
                                                          record_output_now(r), &r->error));
-    peer_http_send(&b->peer, line);
+    peer_send(b->peer, line);
     adjust_reading(b);
 }
 
@@ -119,7 +117,7 @@ static void on_closed(void *to)
 {
     struct bridge_recording *b = to;
 
-    peer_http_end(&b->peer);
+    peer_end(b->peer, true);
 }
 
 static void on_lost(void *to, const struct err *why)
@@ -134,14 +132,14 @@ static void on_gone(void *to)
 {
     struct bridge_recording *b = to;
 
-    peer_http_stop(&b->peer, STR_NONE);
+    peer_stop(b->peer, STR_NONE);
 }
 
 static void on_drained(void *to)
 {
     struct bridge_recording *b = to;
 
-    peer_http_read(&b->peer, true);
+    peer_read(b->peer, true);
 }
 
 static const struct stdio_client_events client_events = { .line = on_line,
@@ -160,8 +158,8 @@ static void on_signal(void *to, int signum)
         loop_stop(b->loop); /* a second signal ends at once */
     b->stop_requested = true;
     set_grace(b);
-    peer_http_stop(&b->peer, STR(RECORD_WHY_STOPPED));
-    peer_http_read(&b->peer, true); /* responses are read, but not delivered */
+    peer_stop(b->peer, STR(RECORD_WHY_STOPPED));
+    peer_read(b->peer, true); /* responses are read, but not delivered */
 }
 
 /* Restores default signal handling while only the disk is waited for. */
@@ -180,7 +178,7 @@ static int session_exit_code(struct bridge_recording *b, struct err *e)
     if (b->stdout_error.kind != ERR_OK) {
         *e = b->stdout_error;
         code = RECORD_OUTPUT_FAILED;
-    } else if (mcp_client_never_answered(&b->peer.mcp_client) ||
+    } else if (b->peer->outcome.unanswered ||
                refused_request_never_served(&b->output.refused)) {
         code = EXIT_SERVER;
     }
@@ -201,11 +199,13 @@ static int run(struct bridge_recording *b, struct err *e)
         record_output_remove(&b->output);
     } else {
         record_output_write_header(&b->output, STR("http"));
-        peer_http_set_recorder(&b->peer, &b->recorder, now);
+        peer_http_record(b->peer, &(struct peer_http_recording){ .recorder = &b->recorder,
+                                                                 .now = now,
+                                                                 .commit = on_commit_record });
         loop_run(b->loop);
         code = session_exit_code(b, e);
     }
-    peer_http_release(&b->peer);
+    peer_free(b->peer);
     if (b->client) {
         b->output.too_long += b->recorder.too_long;
         code = record_output_finish(&b->output, code, NULL);
@@ -221,9 +221,13 @@ int record_bridge_run(const struct app *app, struct record_path *target,
                       const struct remote_config *server, struct err *e)
 {
     struct bridge_recording b = { .loop = loop_new() };
-    int code;
+    struct peer_target server_target = { .remote = server };
+    struct peer_owner owner = {
+        .loop = b.loop, .app = app, .events = &server_events, .to = &b
+    };
+    int code, errnum;
 
-    if (!peer_http_open(&b.peer, app, b.loop, server, &server_events, &b, e)) {
+    if (!peer_start(&b.peer, &server_target, &owner, &errnum, e)) {
         loop_free(b.loop);
         return app_exit_code(e);
     }

@@ -9,7 +9,7 @@
 #include "loop/signals.h"
 #include "record/http-recorder.h"
 #include "runtime/http-clients.h"
-#include "runtime/peer-stdio.h"
+#include "runtime/peer-pool.h"
 #include "runtime/record-stdio.h"
 
 struct front_recording {
@@ -20,7 +20,7 @@ struct front_recording {
     struct http_to_stdio bridge;
     struct http_clients clients;
     struct url own_url;
-    struct peer_stdio_pool servers;
+    struct peer_pool servers;
     struct signals *signals;
     bool header_written; /* set when the header was written */
     bool stop_requested; /* set by the first signal */
@@ -185,7 +185,7 @@ static void send_upstream(struct front_recording *s, const struct action *a)
 {
     if (a->by_mcpreel)
         put_mcpreel_message(s, a, TO_SERVER);
-    peer_stdio_pool_send(&s->servers, a->server, a->text);
+    peer_pool_send(&s->servers, a->server, a->text);
 }
 
 static void put_undelivered(struct front_recording *s, const struct action *a)
@@ -216,13 +216,14 @@ static void on_stderr(void *to, uint64_t number, struct str text)
     }
 }
 
-static void on_exited(void *to, uint64_t number, int code, int signum, struct str why)
+static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
 {
-    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("exit"), .why = why } };
+    struct record r = { .kind = RECORD_PROC, .proc = { .event = STR("exit") } };
 
-    r.has = signum ? HAS_SIGNAL : HAS_EXIT_CODE;
-    r.proc.exit_code = code;
-    r.proc.signal = signum;
+    r.has = how->signum ? HAS_SIGNAL : HAS_EXIT_CODE;
+    r.proc.exit_code = how->exit_code;
+    r.proc.signal = how->signum;
+    r.proc.why = buf_str(&how->stop_reason);
     put_server_record(to, number, &r);
 }
 
@@ -248,7 +249,7 @@ static void on_clients_gone(void *to)
     check_done(s);
 }
 
-static const struct peer_stdio_observer servers_observer = {
+static const struct peer_pool_observer servers_observer = {
     .started = on_started,
     .non_message = on_non_message,
     .stderr_text = on_stderr,
@@ -263,7 +264,7 @@ static void start_server(struct front_recording *s, uint64_t number)
     int errnum = 0;
 
     s->start_error = (struct err)ERR_NONE;
-    if (peer_stdio_pool_start(&s->servers, number, &errnum, &s->start_error))
+    if (peer_pool_start(&s->servers, number, &errnum, &s->start_error))
         return;
     if (!s->header_written) {
         s->start_exit_code = record_stdio_start_exit_code(errnum, &s->start_error);
@@ -285,14 +286,14 @@ static void act(void *to, const struct action *a)
     else if (a->kind == ACTION_SEND_UPSTREAM)
         send_upstream(s, a);
     else if (a->kind == ACTION_END_UPSTREAM)
-        peer_stdio_pool_end(&s->servers, a->server);
+        peer_pool_end(&s->servers, a->server);
     else if (a->kind == ACTION_UNDELIVERED)
         put_undelivered(s, a);
     else if (a->kind != ACTION_FINISH)
         http_clients_act(&s->clients, a);
     if (a->kind != ACTION_FINISH)
         return;
-    peer_stdio_pool_finish(&s->servers);
+    peer_pool_finish(&s->servers);
     http_clients_finish(&s->clients, on_clients_gone, s);
 }
 
@@ -388,6 +389,7 @@ int record_front_run(const struct app *app, struct record_path *target,
                                              .random = random_bytes,
                                              .mcp_recorder_compat =
                                                  front->mcp_recorder_compat };
+    struct peer_target server = { .argv = settings->server_argv, .env = settings->server_env };
     struct front_recording s = { .start_exit_code = 0 };
     int code;
 
@@ -398,13 +400,11 @@ int record_front_run(const struct app *app, struct record_path *target,
     if (!settings->redaction->redactor.keep_url)
         http_recorder_redact_urls(&s.recorder, STR_NONE);
     s.loop = loop_new();
-    loop_set_env(s.loop, settings->server_env);
     driver_init(&s.driver, app, s.loop, step, &s.bridge, act, &s);
     http_to_stdio_init(&s.bridge, &options, &s.driver.actions);
-    peer_stdio_pool_init(&s.servers, s.loop, &s.driver, settings->server_argv,
-                         &servers_observer, &s);
+    peer_pool_init(&s.servers, s.loop, &s.driver, &server, &servers_observer, &s);
     code = run(&s, front, e);
-    peer_stdio_pool_release(&s.servers);
+    peer_pool_release(&s.servers);
     if (!code) {
         s.output.too_long = s.recorder.too_long;
         code = record_output_finish(&s.output, 0, NULL);

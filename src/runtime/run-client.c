@@ -8,9 +8,9 @@ static void act(void *to, const struct action *a)
     struct run_client *c = to;
 
     if (a->kind == ACTION_SEND)
-        peer_stdio_send(&c->peer, a->text);
+        peer_lines_send(&c->server, a->text);
     else if (a->kind == ACTION_FINISH)
-        peer_stdio_end(&c->peer);
+        peer_lines_end(&c->server, true);
     else
         BUG("a client has no server behind it");
 }
@@ -26,11 +26,11 @@ static void on_exited(void *to, struct str why)
 {
     struct run_client *c = to;
 
-    (void)why; /* the exit code says enough */
+    (void)why; /* the outcome says enough */
     loop_stop(c->loop);
 }
 
-static const struct peer_stdio_events server_events = { .closed = on_closed,
+static const struct peer_lines_events server_events = { .closed = on_closed,
                                                         .exited = on_exited };
 
 static void on_timeout(void *to)
@@ -38,7 +38,7 @@ static void on_timeout(void *to)
     struct run_client *c = to;
 
     c->timed_out = true;
-    peer_stdio_stop(&c->peer);
+    peer_lines_stop(&c->server);
 }
 
 void run_client_init(struct run_client *c, const struct app *app, driver_step_fn *step,
@@ -46,21 +46,22 @@ void run_client_init(struct run_client *c, const struct app *app, driver_step_fn
 {
     *c = (struct run_client){ .loop = loop_new() };
     driver_init(&c->driver, app, c->loop, step, engine, act, c);
-    peer_stdio_init(&c->peer, &c->driver, EVENT_RECORD, LOG_DEBUG, &server_events, c);
+    peer_lines_init(&c->server, &c->driver, EVENT_RECORD, LOG_DEBUG, &server_events, c);
 }
 
 void run_client_release(struct run_client *c)
 {
-    peer_stdio_release(&c->peer);
+    peer_lines_release(&c->server);
     driver_release(&c->driver);
     loop_free(c->loop);
 }
 
-bool run_client_run(struct run_client *c, char *const *argv, uint64_t limit_ms, struct err *e)
+bool run_client_run(struct run_client *c, const struct peer_target *target, uint64_t limit_ms,
+                    struct err *e)
 {
     struct timer *limit;
 
-    if (!peer_stdio_start(&c->peer, c->loop, argv, e))
+    if (!peer_lines_start(&c->server, c->loop, target, e))
         return false;
     limit = timer_new(c->loop, on_timeout, c);
     timer_set(limit, limit_ms);
@@ -71,8 +72,14 @@ bool run_client_run(struct run_client *c, char *const *argv, uint64_t limit_ms, 
         char text[CLOCK_TEXT_SIZE];
         struct str how_long = clock_format_duration(text, (int64_t)limit_ms * 1000);
 
-        return err_set(e, ERR_PEER, "the session with '%s' did not end within %.*s", argv[0],
-                       STR_ARG(how_long));
+        return err_set(e, ERR_PEER, "the session with '%s' did not end within %.*s",
+                       peer_target_name(target), STR_ARG(how_long));
     }
     return true;
+}
+
+const struct peer_outcome *run_client_outcome(const struct run_client *c)
+{
+    BUG_IF(!c->server.peer);
+    return &c->server.peer->outcome;
 }

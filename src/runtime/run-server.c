@@ -5,22 +5,15 @@
 #include "transport/stdio-client.h"
 
 /* After a signal the server is terminated at once. */
-static bool end_upstream_stdio(struct run_server *s)
-{
-    bool runs = peer_stdio_end(&s->upstream_stdio);
-
-    if (runs && s->stop_requested)
-        peer_stdio_stop(&s->upstream_stdio);
-    return runs;
-}
-
 static void end_upstream(void *to)
 {
     struct run_server *s = to;
 
     s->upstream_ended = true;
-    if (!end_upstream_stdio(s) && !peer_http_lines_stop(&s->upstream_http))
+    if (!peer_lines_end(&s->upstream, false))
         loop_stop(s->loop);
+    else if (s->stop_requested)
+        peer_lines_stop(&s->upstream);
 }
 
 static void on_upstream_exited(void *to, struct str why)
@@ -34,34 +27,14 @@ static void on_upstream_exited(void *to, struct str why)
                         (struct event){ .kind = EVENT_UPSTREAM_CLOSED, .why = why });
 }
 
-static const struct peer_stdio_events upstream_events = { .exited = on_upstream_exited };
-
-static void on_upstream_stopped(void *to)
-{
-    struct run_server *s = to;
-
-    loop_stop(s->loop);
-}
+static const struct peer_lines_events upstream_events = { .exited = on_upstream_exited };
 
 static void start_upstream(struct run_server *s)
 {
-    const struct run_server_upstream *behind = &s->upstream_config;
     struct err *e = &s->upstream_error;
-    bool there;
 
-    BUG_IF(!behind->argv == !behind->remote);
-    there = behind->argv ? peer_stdio_start(&s->upstream_stdio, s->loop, behind->argv, e)
-                         : peer_http_lines_start(&s->upstream_http, s->loop, behind->remote, e);
-    if (!there)
+    if (!peer_lines_start(&s->upstream, s->loop, &s->upstream_target, e))
         on_upstream_exited(s, str_z(e->msg));
-}
-
-static void send_upstream(struct run_server *s, struct str message)
-{
-    if (s->upstream_config.argv)
-        peer_stdio_send(&s->upstream_stdio, message);
-    else
-        peer_http_lines_send(&s->upstream_http, message);
 }
 
 static void act(void *to, const struct action *a)
@@ -77,7 +50,7 @@ static void act(void *to, const struct action *a)
     else if (a->kind == ACTION_START_UPSTREAM)
         start_upstream(s);
     else if (a->kind == ACTION_SEND_UPSTREAM)
-        send_upstream(s, a->text);
+        peer_lines_send(&s->upstream, a->text);
     else if (s->listen)
         http_clients_act(&s->http_clients, a);
 }
@@ -131,18 +104,17 @@ static void on_signal(void *to, int signum)
 }
 
 void run_server_init(struct run_server *s, const struct app *app, driver_step_fn *step,
-                     void *engine, const struct run_server_upstream *upstream,
+                     void *engine, const struct peer_target *upstream,
                      const struct run_server_listen *listen)
 {
     *s = (struct run_server){ .loop = loop_new(), .listen = listen };
     if (upstream)
-        s->upstream_config = *upstream;
+        s->upstream_target = *upstream;
     driver_init(&s->driver, app, s->loop, step, engine, act, s);
     driver_lines_init(&s->lines, &s->driver, EVENT_RECORD, TO_SERVER);
-    peer_stdio_init(&s->upstream_stdio, &s->driver, EVENT_UPSTREAM_RECORD, LOG_INFO,
-                    &upstream_events, s);
-    peer_http_lines_init(&s->upstream_http, &s->driver, EVENT_UPSTREAM_RECORD,
-                         on_upstream_stopped, s);
+    peer_lines_init(&s->upstream, &s->driver, EVENT_UPSTREAM_RECORD, LOG_INFO, &upstream_events,
+                    s);
+    s->upstream.reconnect_hint = STR("the next request starts a new one");
 }
 
 static bool open_http(struct run_server *s, struct err *e)
@@ -186,8 +158,7 @@ int run_server_run(struct run_server *s, struct err *e)
 {
     int code = serve(s, e) ? s->driver.exit_code : app_exit_code(e);
 
-    peer_stdio_release(&s->upstream_stdio);
-    peer_http_lines_release(&s->upstream_http);
+    peer_lines_release(&s->upstream);
     stdio_client_close(s->client);
     if (s->listen)
         http_clients_close(&s->http_clients);

@@ -8,20 +8,13 @@
 
 #include "runtime/http-clients.h"
 #include "runtime/listen-config.h"
-#include "runtime/peer-http.h"
-#include "runtime/peer-stdio.h"
+#include "runtime/peer-lines.h"
 
 /* Where to listen for HTTP clients. */
 struct run_server_listen {
     struct listen_address address;
     const struct listen_config *args; /* how to announce it; borrowed */
     struct str path;                  /* announced with it; empty: '/mcp' */
-};
-
-/* The upstream server that the engine may start: a command or a URL, or neither; borrowed. */
-struct run_server_upstream {
-    char *const *argv;                  /* the command */
-    const struct remote_config *remote; /* or the URL */
 };
 
 struct run_server {
@@ -31,18 +24,17 @@ struct run_server {
     struct stdio_client *client;
     const struct run_server_listen *listen; /* borrowed; NULL: standard input and output */
     struct http_clients http_clients;
-    struct run_server_upstream upstream_config;
-    struct peer_stdio upstream_stdio;     /* started by ACTION_START_UPSTREAM, */
-    struct peer_http_lines upstream_http; /* or this one */
+    struct peer_target upstream_target;
+    struct peer_lines upstream; /* started by ACTION_START_UPSTREAM */
     bool upstream_ended;
     struct err upstream_error; /* why it could not be started */
     bool stop_requested;       /* set by the first signal */
     struct err stdout_error;   /* ERR_OK, or why standard output cannot be written */
 };
 
-/* `upstream` and `listen` may be NULL. */
+/* `upstream` is the server that the engine may start. It and `listen` may be NULL. */
 void run_server_init(struct run_server *s, const struct app *app, driver_step_fn *step,
-                     void *engine, const struct run_server_upstream *upstream,
+                     void *engine, const struct peer_target *upstream,
                      const struct run_server_listen *listen);
 
 /* Runs the session and releases everything. Returns the engine's exit code, or that of `*e` if

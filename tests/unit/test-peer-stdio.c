@@ -4,409 +4,210 @@
 
 #include "test.h"
 
-/* What is told of a server, by an engine that asks for its end at the first record. */
-struct single_witness {
+/* A process, and what it reports; the loop ends with it. */
+struct bench {
     struct app app;
-    struct driver drive;
-    struct peer_stdio server;
     struct loop *loop;
-    struct buf heard, logged;
-    bool end_on_record;
+    struct peer *server;
+    struct buf heard;
+    bool stop_on_stderr;
 };
 
-static void single_step(void *engine, const struct event *ev)
+static void on_message(void *to, struct str message)
 {
-    struct single_witness *w = engine;
+    struct bench *b = to;
 
-    assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
-    if (ev->record->kind == RECORD_MESSAGE)
-        buf_add(&w->heard, json_raw(ev->record->message.msg));
-    else
-        buf_add(&w->heard, STR("raw"));
-    buf_add_ch(&w->heard, '\n');
-    if (w->end_on_record)
-        assert_true(peer_stdio_end(&w->server));
+    buf_printf(&b->heard, "%.*s\n", STR_ARG(message));
 }
 
-static void single_act(void *to, const struct action *a)
+static void on_stderr(void *to, struct str text)
+{
+    struct bench *b = to;
+
+    buf_printf(&b->heard, "stderr %.*s", STR_ARG(text));
+    if (b->stop_on_stderr) {
+        peer_stop(b->server, STR("talks too much"));
+        peer_stop(b->server, STR("is stopped once"));
+    }
+}
+
+static void on_lost(void *to, struct str why)
 {
     (void)to;
-    (void)a;
-    fail_msg("it wants nothing");
+    fail_msg("lost: %.*s", STR_ARG(why));
 }
 
 static void on_closed(void *to)
 {
-    struct single_witness *w = to;
+    struct bench *b = to;
 
-    buf_add(&w->heard, STR("closed\n"));
+    buf_add(&b->heard, STR("closed\n"));
 }
 
-static void on_gone(void *to, struct str why)
+static void on_exited(void *to)
 {
-    struct single_witness *w = to;
+    struct bench *b = to;
 
-    buf_printf(&w->heard, "gone: %.*s\n", STR_ARG(why));
-    assert_false(peer_stdio_end(&w->server));
-    loop_stop(w->loop);
+    buf_add(&b->heard, STR("exited\n"));
+    peer_send(b->server, STR("too late"));
+    peer_end(b->server, true);
+    peer_stop(b->server, STR("has gone"));
+    loop_stop(b->loop);
 }
 
-static const struct peer_stdio_events both = { on_closed, on_gone },
-                                      only_gone = { NULL, on_gone };
+static const struct peer_events all = { .message = on_message,
+                                        .stderr_text = on_stderr,
+                                        .lost = on_lost,
+                                        .closed = on_closed,
+                                        .exited = on_exited };
+static const struct peer_events few = { .message = on_message, .exited = on_exited };
 
-static void add_line(void *to, struct str line)
-{
-    buf_add(to, line);
-}
-
-static void single_open_witness(struct single_witness *w, struct log *l,
-                                const struct peer_stdio_events *events)
-{
-    *l = (struct log){ .level = LOG_INFO, .write = add_line, .arg = &w->logged };
-    *w = (struct single_witness){ .app = { .log = l }, .loop = loop_new() };
-    buf_init(&w->heard, 1 << 16);
-    buf_init(&w->logged, 1 << 16);
-    driver_init(&w->drive, &w->app, w->loop, single_step, w, single_act, w);
-    peer_stdio_init(&w->server, &w->drive, EVENT_UPSTREAM_RECORD, LOG_INFO, events, w);
-}
-
-static void single_close_witness(struct single_witness *w)
-{
-    peer_stdio_release(&w->server);
-    driver_release(&w->drive);
-    loop_free(w->loop);
-    buf_release(&w->heard);
-    buf_release(&w->logged);
-}
-
-static void check(char *const *argv, bool end_on_record, const struct peer_stdio_events *events,
-                  const char *heard, const char *logged)
-{
-    struct err e = ERR_NONE;
-    struct single_witness w;
-    struct log l;
-
-    single_open_witness(&w, &l, events);
-    w.end_on_record = end_on_record;
-    peer_stdio_send(&w.server, STR("lost: it is not there yet"));
-    assert_true(peer_stdio_start(&w.server, w.loop, argv, &e));
-    peer_stdio_send(&w.server, STR("{\"method\":\"m\"}"));
-    assert_int_equal(w.heard.len, 0);
-    loop_run(w.loop);
-    assert_str(buf_str(&w.heard), str_z(heard));
-    assert_str(buf_str(&w.logged), str_z(logged));
-    single_close_witness(&w);
-}
-
-static void what_it_says_is_told_and_it_ends_when_it_is_let_go(void **state)
-{
-    static char *const cat[] = { "cat", NULL };
-
-    (void)state;
-    check(cat, true, &both, "{\"method\":\"m\"}\nclosed\ngone: 'cat' ended with exit code 0\n",
-          "");
-}
-
-static void its_end_is_told_with_its_last_words(void **state)
-{
-    static char *const argv[] = { "sh", "-c", "read x; echo oh no >&2; exit 3", NULL };
-    static char *const shot[] = { "sh", "-c", "kill -9 $$", NULL };
-
-    (void)state;
-    check(argv, false, &only_gone, "gone: 'sh' ended with exit code 3: oh no\n",
-          "mcpreel: server: oh no\n");
-    check(shot, false, &only_gone, "gone: 'sh' was ended by signal 9\n", "");
-}
-
-static void what_it_was_is_kept(void **state)
-{
-    static char *const argv[] = { "sh", "-c", "printf '%05000d' 7 >&2; exit 3", NULL };
-    struct err e = ERR_NONE;
-    struct single_witness w;
-    struct log l;
-
-    (void)state;
-    single_open_witness(&w, &l, &only_gone);
-    assert_true(peer_stdio_start(&w.server, w.loop, argv, &e));
-    loop_run(w.loop);
-    assert_int_equal(w.server.exit_code, 3);
-    assert_int_equal(w.server.signum, 0);
-    assert_int_equal(w.server.last_stderr.len, 4096);
-    assert_true(str_ends(buf_str(&w.heard), STR("000\n")));
-    single_close_witness(&w);
-}
-
-static void single_one_that_cannot_be_started_is_an_error_and_no_more(void **state)
-{
-    static char *const argv[] = { "./no-such-program", NULL };
-    struct err e = ERR_NONE;
-    struct single_witness w;
-    struct log l;
-
-    (void)state;
-    single_open_witness(&w, &l, &both);
-    assert_false(peer_stdio_start(&w.server, w.loop, argv, &e));
-    assert_int_equal(e.kind, ERR_PEER);
-    assert_string_equal(e.msg, "cannot start server './no-such-program': no such file or "
-                               "directory");
-    assert_false(peer_stdio_end(&w.server));
-    loop_run(w.loop);
-    assert_int_equal(w.heard.len, 0);
-    single_close_witness(&w);
-}
-
-/* What is told of servers, to an engine and to who watches. */
-struct witness {
-    struct app app;
-    struct driver drive;
-    struct peer_stdio_pool servers;
-    struct loop *loop;
-    struct buf told;
-    uint64_t end_on_message; /* this one; 0: none */
-    bool finish_on_message;
-};
-
-static void step(void *engine, const struct event *ev)
-{
-    struct witness *w = engine;
-    unsigned long long number = ev->server;
-
-    if (ev->kind == EVENT_UPSTREAM_CLOSED) {
-        buf_printf(&w->told, "%llu gone: %.*s\n", number, STR_ARG(ev->why));
-        return;
-    }
-    assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
-    buf_printf(&w->told, "%llu said %.*s\n", number,
-               STR_ARG(json_raw(ev->record->message.msg)));
-    if (ev->server == w->end_on_message)
-        peer_stdio_pool_end(&w->servers, ev->server);
-    if (w->finish_on_message)
-        peer_stdio_pool_finish(&w->servers);
-}
-
-static void act(void *to, const struct action *a)
-{
-    (void)to;
-    (void)a;
-    fail_msg("it wants nothing");
-}
-
-static void on_started(void *to, uint64_t number)
-{
-    struct witness *w = to;
-
-    buf_printf(&w->told, "%llu started\n", (unsigned long long)number);
-}
-
-static void on_noise(void *to, uint64_t number, struct str bytes, struct str why)
-{
-    struct witness *w = to;
-
-    buf_printf(&w->told, "%llu noise '%.*s': %.*s\n", (unsigned long long)number,
-               STR_ARG(bytes), STR_ARG(why));
-}
-
-static void on_stderr(void *to, uint64_t number, struct str text)
-{
-    struct witness *w = to;
-
-    buf_printf(&w->told, "%llu stderr %.*s", (unsigned long long)number, STR_ARG(text));
-}
-
-static void on_exited(void *to, uint64_t number, int code, int signum, struct str why)
-{
-    struct witness *w = to;
-
-    buf_printf(&w->told, "%llu exited %d %d%s%.*s\n", (unsigned long long)number, code, signum,
-               why.len ? ": " : "", STR_ARG(why));
-}
-
-static void on_all_gone(void *to)
-{
-    struct witness *w = to;
-
-    buf_add(&w->told, STR("all gone\n"));
-    loop_stop(w->loop);
-}
-
-static const struct peer_stdio_observer watch = {
-    .started = on_started,
-    .non_message = on_noise,
-    .stderr_text = on_stderr,
-    .exited = on_exited,
-    .all_exited = on_all_gone,
-};
-
-static void open_witness(struct witness *w, char *const *argv)
+static bool start(struct bench *b, const struct peer_target *target,
+                  const struct peer_events *events, int *errnum, struct err *e)
 {
     static const struct log quiet = { .level = LOG_ERROR };
+    struct peer_owner owner = { .events = events, .to = b };
 
-    *w = (struct witness){ .app = { .log = &quiet }, .loop = loop_new() };
-    buf_init(&w->told, 1 << 16);
-    driver_init(&w->drive, &w->app, w->loop, step, w, act, w);
-    peer_stdio_pool_init(&w->servers, w->loop, &w->drive, argv, &watch, w);
+    *b = (struct bench){ .app = { .log = &quiet }, .loop = loop_new() };
+    buf_init(&b->heard, 1 << 16);
+    owner.loop = b->loop;
+    owner.app = &b->app;
+    return peer_stdio_start(&b->server, target, &owner, errnum, e);
 }
 
-static void close_witness(struct witness *w)
+static void open_bench(struct bench *b, const char *script, const struct peer_events *events)
 {
-    peer_stdio_pool_release(&w->servers);
-    driver_release(&w->drive);
-    loop_free(w->loop);
-    buf_release(&w->told);
-}
-
-static void start(struct witness *w, uint64_t number)
-{
+    char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
     struct err e = ERR_NONE;
     int errnum;
 
-    assert_true(peer_stdio_pool_start(&w->servers, number, &errnum, &e));
+    assert_true(start(b, &(struct peer_target){ .argv = argv }, events, &errnum, &e));
 }
 
-static void what_each_says_is_told_with_its_number(void **state)
+static void close_bench(struct bench *b)
 {
-    static char *const argv[] = {
-        "sh", "-c", "read x; echo \"$x\"; echo noise; echo words >&2; cat >&2; exit 3", NULL
-    };
-    struct witness w;
+    peer_free(b->server);
+    loop_free(b->loop);
+    buf_release(&b->heard);
+}
+
+static void lines_and_stderr_are_reported_then_its_exit(void **state)
+{
+    struct bench b;
 
     (void)state;
-    open_witness(&w, argv);
-    w.end_on_message = 5;
-    start(&w, 5);
-    peer_stdio_pool_send(&w.servers, 4, STR("{}")); /* nobody's */
-    peer_stdio_pool_send(&w.servers, 5, STR("{\"method\":\"m\"}"));
-    loop_run(w.loop);
-    assert_str(buf_str(&w.told), STR("5 started\n"
-                                     "5 said {\"method\":\"m\"}\n"
-                                     "5 noise 'noise': not JSON\n"
-                                     "5 stderr words\n"
-                                     "5 exited 3 0\n"
-                                     "5 gone: 'sh' ended with exit code 3\n"));
-    close_witness(&w);
+    open_bench(&b, "read a; echo \"$a\"; echo oops >&2; read b; exit 3", &all);
+    peer_send(b.server, STR("{}"));
+    peer_end(b.server, true);
+    loop_run(b.loop);
+    assert_true(str_starts(buf_str(&b.heard), STR("{}\n")) ||
+                str_starts(buf_str(&b.heard), STR("stderr oops\n{}\n")));
+    assert_non_null(strstr(buf_z(&b.heard), "stderr oops\n")); /* any time before its exit */
+    assert_non_null(strstr(buf_z(&b.heard), "closed\n"));
+    assert_true(str_ends(buf_str(&b.heard), STR("exited\n")));
+    assert_int_equal(b.server->outcome.exit_code, 3);
+    assert_str(buf_str(&b.server->outcome.exit_text), STR("'sh' ended with exit code 3"));
+    assert_str(buf_str(&b.server->outcome.last_stderr), STR("oops"));
+    assert_int_equal(b.server->outcome.stop_reason.len, 0);
+    close_bench(&b);
 }
 
-static void when_the_last_is_gone_that_is_told(void **state)
+static void the_reason_of_a_stop_is_kept_beside_the_signal(void **state)
 {
-    static char *const argv[] = { "sh", "-c", "read x; echo \"$x\"; kill -9 $$", NULL };
-    struct witness w;
+    struct bench b;
 
     (void)state;
-    open_witness(&w, argv);
-    w.finish_on_message = true;
-    start(&w, 1);
-    peer_stdio_pool_send(&w.servers, 1, STR("{\"method\":\"m\"}"));
-    loop_run(w.loop);
-    assert_str(buf_str(&w.told), STR("1 started\n"
-                                     "1 said {\"method\":\"m\"}\n"
-                                     "1 exited 0 9\n"
-                                     "1 gone: 'sh' was ended by signal 9\n"
-                                     "all gone\n"));
-    buf_clear(&w.told);
-    peer_stdio_pool_finish(&w.servers);
-    assert_str(buf_str(&w.told), STR("all gone\n"));
-    close_witness(&w);
+    open_bench(&b, "echo bla >&2; exec sleep 60", &all);
+    b.stop_on_stderr = true;
+    loop_run(b.loop);
+    assert_str(buf_str(&b.server->outcome.stop_reason),
+               STR("'sh' talks too much; mcpreel ended it"));
+    assert_str(buf_str(&b.server->outcome.exit_text), STR("'sh' was ended by signal 15"));
+    assert_int_equal(b.server->outcome.signum, 15);
+    close_bench(&b);
 }
 
-static void one_that_reads_nothing_is_stopped(void **state)
+static void one_that_does_not_exit_after_its_end_is_terminated(void **state)
 {
-    static char *const argv[] = { "sleep", "60", NULL };
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "exec sleep 60", &all);
+    peer_end(b.server, false);
+    loop_run(b.loop);
+    assert_str(buf_str(&b.server->outcome.stop_reason),
+               STR("'sh' did not exit after its stdin was closed; mcpreel ended it"));
+    close_bench(&b);
+}
+
+static void an_owner_needs_few_events(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    open_bench(&b, "echo oops >&2; echo '{}'", &few);
+    peer_read(b.server, false); /* without effect */
+    loop_run(b.loop);
+    assert_str(buf_str(&b.heard), STR("{}\nexited\n"));
+    close_bench(&b);
+}
+
+static void what_it_does_not_take_is_queued(void **state)
+{
     static char much[1 << 20];
-    struct witness w;
+    struct bench b;
 
     (void)state;
-    open_witness(&w, argv);
     memset(much, ' ', sizeof much);
-    w.servers.queue_max = 2 * sizeof much;
-    start(&w, 1);
-    for (int i = 0; i < 5; i++)
-        peer_stdio_pool_send(&w.servers, 1, str_n(much, sizeof much));
-    loop_run(w.loop);
-    assert_str(buf_str(&w.told),
-               STR("1 started\n"
-                   "1 exited 0 15: 'sleep' does not read its stdin; mcpreel ended it\n"
-                   "1 gone: 'sleep' does not read its stdin; mcpreel ended it\n"));
-    close_witness(&w);
+    open_bench(&b, "exec sleep 60", &few);
+    assert_int_equal(peer_queued(b.server), 0);
+    peer_send(b.server, str_n(much, sizeof much));
+    assert_true(peer_queued(b.server) > sizeof much / 2);
+    close_bench(&b); /* kills it */
 }
 
-static void one_that_says_no_more_and_lives_on_is_ended(void **state)
+static void it_gets_the_environment_of_the_target(void **state)
 {
-    static char *const argv[] = { "sh", "-c", "exec >&-; exec sleep 60", NULL };
-    struct witness w;
-
-    (void)state;
-    open_witness(&w, argv);
-    start(&w, 1);
-    loop_run(w.loop);
-    assert_str(buf_str(&w.told),
-               STR("1 started\n"
-                   "1 exited 0 15: 'sh' closed stdout but did not exit; mcpreel ended it\n"
-                   "1 gone: 'sh' closed stdout but did not exit; mcpreel ended it\n"));
-    close_witness(&w);
-}
-
-static void one_that_lives_on_without_its_clients_is_ended(void **state)
-{
-    static char *const argv[] = { "sh", "-c", "echo '{\"method\":\"m\"}'; exec sleep 60",
-                                  NULL };
-    struct witness w;
-
-    (void)state;
-    open_witness(&w, argv);
-    w.end_on_message = 1;
-    start(&w, 1);
-    loop_run(w.loop);
-    assert_str(
-        buf_str(&w.told),
-        STR("1 started\n"
-            "1 said {\"method\":\"m\"}\n"
-            "1 exited 0 15: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"
-            "1 gone: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"));
-    close_witness(&w);
-}
-
-static void those_that_are_left_are_killed(void **state)
-{
-    static char *const argv[] = { "sleep", "60", NULL };
-    struct witness w;
-
-    (void)state;
-    open_witness(&w, argv);
-    start(&w, 1);
-    start(&w, 2);
-    close_witness(&w);
-}
-
-static void one_that_cannot_be_started_is_an_error_and_no_more(void **state)
-{
-    static char *const argv[] = { "./no-such-program", NULL };
+    char *argv[] = { "/bin/sh", "-c", "echo \"$MCPREEL_TEST\"", NULL };
+    char *env[] = { "MCPREEL_TEST=here", NULL };
     struct err e = ERR_NONE;
-    struct witness w;
+    struct bench b;
+    int errnum;
+
+    (void)state;
+    assert_true(
+        start(&b, &(struct peer_target){ .argv = argv, .env = env }, &few, &errnum, &e));
+    loop_run(b.loop);
+    assert_str(buf_str(&b.heard), STR("here\nexited\n"));
+    close_bench(&b);
+}
+
+static void one_that_cannot_be_started_is_an_error_with_its_errno(void **state)
+{
+    char *argv[] = { "./no-such-program", NULL };
+    struct err e = ERR_NONE;
+    struct bench b;
     int errnum = 0;
 
     (void)state;
-    open_witness(&w, argv);
-    assert_false(peer_stdio_pool_start(&w.servers, 1, &errnum, &e));
+    assert_false(start(&b, &(struct peer_target){ .argv = argv }, &all, &errnum, &e));
     assert_int_equal(errnum, ENOENT);
     assert_int_equal(e.kind, ERR_PEER);
-    assert_int_equal(w.told.len, 0);
-    close_witness(&w);
+    assert_null(b.server);
+    close_bench(&b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_it_says_is_told_and_it_ends_when_it_is_let_go),
-        cmocka_unit_test(its_end_is_told_with_its_last_words),
-        cmocka_unit_test(what_it_was_is_kept),
-        cmocka_unit_test(single_one_that_cannot_be_started_is_an_error_and_no_more),
-        cmocka_unit_test(what_each_says_is_told_with_its_number),
-        cmocka_unit_test(when_the_last_is_gone_that_is_told),
-        cmocka_unit_test(one_that_reads_nothing_is_stopped),
-        cmocka_unit_test(one_that_says_no_more_and_lives_on_is_ended),
-        cmocka_unit_test(one_that_lives_on_without_its_clients_is_ended),
-        cmocka_unit_test(those_that_are_left_are_killed),
-        cmocka_unit_test(one_that_cannot_be_started_is_an_error_and_no_more),
+        cmocka_unit_test(lines_and_stderr_are_reported_then_its_exit),
+        cmocka_unit_test(the_reason_of_a_stop_is_kept_beside_the_signal),
+        cmocka_unit_test(one_that_does_not_exit_after_its_end_is_terminated),
+        cmocka_unit_test(an_owner_needs_few_events),
+        cmocka_unit_test(what_it_does_not_take_is_queued),
+        cmocka_unit_test(it_gets_the_environment_of_the_target),
+        cmocka_unit_test(one_that_cannot_be_started_is_an_error_with_its_errno),
     };
-    return cmocka_run_group_tests_name("servers", tests, NULL, NULL);
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static bool start(struct bench *b, char *const *argv, uint64_t limit_ms)
     buf_init(&b->asker.heard, 1 << 16);
     run_client_init(&b->client, &b->app, asker_step, &b->asker);
     actions_init(&b->asker.say, &b->client.driver.actions);
-    return run_client_run(&b->client, argv, limit_ms, &b->e);
+    return run_client_run(&b->client, &(struct peer_target){ .argv = argv }, limit_ms, &b->e);
 }
 
 static bool play(struct bench *b, const char *script, uint64_t limit_ms)
@@ -98,8 +98,8 @@ static void the_engine_speaks_with_the_server_until_it_finishes(void **state)
                                                  "{\"method\":\"bye\"}\nclosed\n"));
     assert_int_equal(b.client.driver.exit_code, 6);
     assert_int_equal(b.asker.rang, 5);
-    assert_int_equal(b.client.peer.exit_code, 9);
-    assert_int_equal(b.client.peer.signum, 0);
+    assert_int_equal(run_client_outcome(&b.client)->exit_code, 9);
+    assert_int_equal(run_client_outcome(&b.client)->signum, 0);
     assert_str(buf_str(&b.logged), STR("mcpreel: asked\n"));
     end(&b);
 }
@@ -112,7 +112,7 @@ static void the_servers_stderr_is_logged_and_its_last_words_kept(void **state)
     assert_true(play(&b, "echo one >&2; printf 'two\\n\\n' >&2", 10000));
     assert_str(buf_str(&b.logged),
                STR("mcpreel: asked\nmcpreel: server: one\nmcpreel: server: two\n"));
-    assert_str(buf_str(&b.client.peer.last_stderr), STR("two"));
+    assert_str(buf_str(&run_client_outcome(&b.client)->last_stderr), STR("two"));
     end(&b);
 }
 
@@ -122,7 +122,7 @@ static void last_words_have_a_limit(void **state)
 
     (void)state;
     assert_true(play(&b, "printf '%05000d' 7 >&2", 10000));
-    assert_int_equal(b.client.peer.last_stderr.len, 4096);
+    assert_int_equal(run_client_outcome(&b.client)->last_stderr.len, 4096);
     end(&b);
 }
 
@@ -134,7 +134,7 @@ static void a_server_that_goes_first_ends_the_session(void **state)
     assert_true(play(&b, "kill -9 $$", 10000));
     assert_str(buf_str(&b.asker.heard), STR("closed\n"));
     assert_int_equal(b.client.driver.exit_code, 0);
-    assert_int_equal(b.client.peer.signum, 9);
+    assert_int_equal(run_client_outcome(&b.client)->signum, 9);
     end(&b);
 }
 

@@ -118,7 +118,7 @@ static void play_with(struct session *s, const char *said, bool more, char *cons
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
     run_server_init(&server, &app, parrot_step, &parrot,
-                    &(struct run_server_upstream){ .argv = upstream }, NULL);
+                    &(struct peer_target){ .argv = upstream }, NULL);
     actions_init(&parrot.say, &server.driver.actions);
     s->exit_code = run_server_run(&server, &e);
     s->events = parrot.events;

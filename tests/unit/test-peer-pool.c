@@ -1,0 +1,259 @@
+#include "runtime/peer-pool.h"
+
+#include <errno.h>
+
+#include "test.h"
+
+/* What is told of servers, to an engine and to who watches. */
+struct witness {
+    struct app app;
+    struct driver drive;
+    struct peer_pool servers;
+    struct loop *loop;
+    struct buf told;
+    uint64_t end_on_message; /* this one; 0: none */
+    bool finish_on_message;
+};
+
+static void step(void *engine, const struct event *ev)
+{
+    struct witness *w = engine;
+    unsigned long long number = ev->server;
+
+    if (ev->kind == EVENT_UPSTREAM_CLOSED) {
+        buf_printf(&w->told, "%llu gone: %.*s\n", number, STR_ARG(ev->why));
+        return;
+    }
+    assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
+    buf_printf(&w->told, "%llu said %.*s\n", number,
+               STR_ARG(json_raw(ev->record->message.msg)));
+    if (ev->server == w->end_on_message)
+        peer_pool_end(&w->servers, ev->server);
+    if (w->finish_on_message)
+        peer_pool_finish(&w->servers);
+}
+
+static void act(void *to, const struct action *a)
+{
+    (void)to;
+    (void)a;
+    fail_msg("it wants nothing");
+}
+
+static void on_started(void *to, uint64_t number)
+{
+    struct witness *w = to;
+
+    buf_printf(&w->told, "%llu started\n", (unsigned long long)number);
+}
+
+static void on_noise(void *to, uint64_t number, struct str bytes, struct str why)
+{
+    struct witness *w = to;
+
+    buf_printf(&w->told, "%llu noise '%.*s': %.*s\n", (unsigned long long)number,
+               STR_ARG(bytes), STR_ARG(why));
+}
+
+static void on_stderr(void *to, uint64_t number, struct str text)
+{
+    struct witness *w = to;
+
+    buf_printf(&w->told, "%llu stderr %.*s", (unsigned long long)number, STR_ARG(text));
+}
+
+static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
+{
+    struct str why = buf_str(&how->stop_reason);
+    struct witness *w = to;
+
+    buf_printf(&w->told, "%llu exited %d %d%s%.*s\n", (unsigned long long)number,
+               how->exit_code, how->signum, why.len ? ": " : "", STR_ARG(why));
+}
+
+static void on_all_gone(void *to)
+{
+    struct witness *w = to;
+
+    buf_add(&w->told, STR("all gone\n"));
+    loop_stop(w->loop);
+}
+
+static const struct peer_pool_observer watch = {
+    .started = on_started,
+    .non_message = on_noise,
+    .stderr_text = on_stderr,
+    .exited = on_exited,
+    .all_exited = on_all_gone,
+};
+
+static void open_witness(struct witness *w, char *const *argv)
+{
+    static const struct log quiet = { .level = LOG_ERROR };
+    const struct peer_target target = { .argv = argv };
+
+    *w = (struct witness){ .app = { .log = &quiet }, .loop = loop_new() };
+    buf_init(&w->told, 1 << 16);
+    driver_init(&w->drive, &w->app, w->loop, step, w, act, w);
+    peer_pool_init(&w->servers, w->loop, &w->drive, &target, &watch, w);
+}
+
+static void close_witness(struct witness *w)
+{
+    peer_pool_release(&w->servers);
+    driver_release(&w->drive);
+    loop_free(w->loop);
+    buf_release(&w->told);
+}
+
+static void start(struct witness *w, uint64_t number)
+{
+    struct err e = ERR_NONE;
+    int errnum;
+
+    assert_true(peer_pool_start(&w->servers, number, &errnum, &e));
+}
+
+static void what_each_says_is_told_with_its_number(void **state)
+{
+    static char *const argv[] = {
+        "sh", "-c", "read x; echo \"$x\"; echo noise; echo words >&2; cat >&2; exit 3", NULL
+    };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    w.end_on_message = 5;
+    start(&w, 5);
+    peer_pool_send(&w.servers, 4, STR("{}")); /* nobody's */
+    peer_pool_send(&w.servers, 5, STR("{\"method\":\"m\"}"));
+    loop_run(w.loop);
+    assert_str(buf_str(&w.told), STR("5 started\n"
+                                     "5 said {\"method\":\"m\"}\n"
+                                     "5 noise 'noise': not JSON\n"
+                                     "5 stderr words\n"
+                                     "5 exited 3 0\n"
+                                     "5 gone: 'sh' ended with exit code 3\n"));
+    close_witness(&w);
+}
+
+static void when_the_last_is_gone_that_is_told(void **state)
+{
+    static char *const argv[] = { "sh", "-c", "read x; echo \"$x\"; kill -9 $$", NULL };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    w.finish_on_message = true;
+    start(&w, 1);
+    peer_pool_send(&w.servers, 1, STR("{\"method\":\"m\"}"));
+    loop_run(w.loop);
+    assert_str(buf_str(&w.told), STR("1 started\n"
+                                     "1 said {\"method\":\"m\"}\n"
+                                     "1 exited 0 9\n"
+                                     "1 gone: 'sh' was ended by signal 9\n"
+                                     "all gone\n"));
+    buf_clear(&w.told);
+    peer_pool_finish(&w.servers);
+    assert_str(buf_str(&w.told), STR("all gone\n"));
+    close_witness(&w);
+}
+
+static void one_that_reads_nothing_is_stopped(void **state)
+{
+    static char *const argv[] = { "sleep", "60", NULL };
+    static char much[1 << 20];
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    memset(much, ' ', sizeof much);
+    w.servers.queue_max = 2 * sizeof much;
+    start(&w, 1);
+    for (int i = 0; i < 5; i++)
+        peer_pool_send(&w.servers, 1, str_n(much, sizeof much));
+    loop_run(w.loop);
+    assert_str(buf_str(&w.told),
+               STR("1 started\n"
+                   "1 exited 0 15: 'sleep' does not read its stdin; mcpreel ended it\n"
+                   "1 gone: 'sleep' does not read its stdin; mcpreel ended it\n"));
+    close_witness(&w);
+}
+
+static void one_that_says_no_more_and_lives_on_is_ended(void **state)
+{
+    static char *const argv[] = { "sh", "-c", "exec >&-; exec sleep 60", NULL };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    start(&w, 1);
+    loop_run(w.loop);
+    assert_str(buf_str(&w.told),
+               STR("1 started\n"
+                   "1 exited 0 15: 'sh' closed stdout but did not exit; mcpreel ended it\n"
+                   "1 gone: 'sh' closed stdout but did not exit; mcpreel ended it\n"));
+    close_witness(&w);
+}
+
+static void one_that_lives_on_without_its_clients_is_ended(void **state)
+{
+    static char *const argv[] = { "sh", "-c", "echo '{\"method\":\"m\"}'; exec sleep 60",
+                                  NULL };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    w.end_on_message = 1;
+    start(&w, 1);
+    loop_run(w.loop);
+    assert_str(
+        buf_str(&w.told),
+        STR("1 started\n"
+            "1 said {\"method\":\"m\"}\n"
+            "1 exited 0 15: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"
+            "1 gone: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"));
+    close_witness(&w);
+}
+
+static void those_that_are_left_are_killed(void **state)
+{
+    static char *const argv[] = { "sleep", "60", NULL };
+    struct witness w;
+
+    (void)state;
+    open_witness(&w, argv);
+    start(&w, 1);
+    start(&w, 2);
+    close_witness(&w);
+}
+
+static void one_that_cannot_be_started_is_an_error_and_no_more(void **state)
+{
+    static char *const argv[] = { "./no-such-program", NULL };
+    struct err e = ERR_NONE;
+    struct witness w;
+    int errnum = 0;
+
+    (void)state;
+    open_witness(&w, argv);
+    assert_false(peer_pool_start(&w.servers, 1, &errnum, &e));
+    assert_int_equal(errnum, ENOENT);
+    assert_int_equal(e.kind, ERR_PEER);
+    assert_int_equal(w.told.len, 0);
+    close_witness(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_each_says_is_told_with_its_number),
+        cmocka_unit_test(when_the_last_is_gone_that_is_told),
+        cmocka_unit_test(one_that_reads_nothing_is_stopped),
+        cmocka_unit_test(one_that_says_no_more_and_lives_on_is_ended),
+        cmocka_unit_test(one_that_lives_on_without_its_clients_is_ended),
+        cmocka_unit_test(those_that_are_left_are_killed),
+        cmocka_unit_test(one_that_cannot_be_started_is_an_error_and_no_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
