@@ -130,13 +130,14 @@ static bool has_succeeded(const struct demo *d, const struct demo_client *client
 static bool run_session(struct demo *d, struct demo_client *client, enum demo_id_style names,
                         const char *const *argv, struct err *e)
 {
+    const struct run_client_options options = { .limit_ms = SESSION_MS };
     const struct peer_target server = { .argv = (char *const *)(uintptr_t)argv };
     struct run_client session;
     bool ok;
 
-    run_client_init(&session, d->app, step_client, client);
+    run_client_init(&session, d->app, step_client, client, LOG_DEBUG);
     demo_client_init(client, names, &session.driver.actions);
-    ok = run_client_run(&session, &server, SESSION_MS, e);
+    ok = run_client_run(&session, &server, &options, e);
     if (ok && !has_succeeded(d, client, run_client_outcome(&session)))
         ok = explain_failure(run_client_outcome(&session), client, e);
     run_client_release(&session);

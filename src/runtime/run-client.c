@@ -1,6 +1,7 @@
 #include "runtime/run-client.h"
 
 #include "base/clock.h"
+#include "loop/signals.h"
 #include "loop/timer.h"
 
 static void act(void *to, const struct action *a)
@@ -19,7 +20,8 @@ static void on_closed(void *to)
 {
     struct run_client *c = to;
 
-    driver_dispatch(&c->driver, (struct event){ .kind = EVENT_INPUT_CLOSED });
+    driver_dispatch(&c->driver, (struct event){ .kind = EVENT_INPUT_CLOSED,
+                                                .shutting_down = c->interrupted });
 }
 
 static void on_exited(void *to, struct str why)
@@ -41,12 +43,23 @@ static void on_timeout(void *to)
     peer_lines_stop(&c->server);
 }
 
+static void on_signal(void *to, int signum)
+{
+    struct run_client *c = to;
+
+    if (c->interrupted)
+        loop_stop(c->loop); /* a second signal ends at once */
+    c->interrupted = signum;
+    peer_lines_end(&c->server, false);
+    peer_lines_stop(&c->server);
+}
+
 void run_client_init(struct run_client *c, const struct app *app, driver_step_fn *step,
-                     void *engine)
+                     void *engine, enum log_level stderr_level)
 {
     *c = (struct run_client){ .loop = loop_new() };
     driver_init(&c->driver, app, c->loop, step, engine, act, c);
-    peer_lines_init(&c->server, &c->driver, EVENT_RECORD, LOG_DEBUG, &server_events, c);
+    peer_lines_init(&c->server, &c->driver, EVENT_RECORD, stderr_level, &server_events, c);
 }
 
 void run_client_release(struct run_client *c)
@@ -56,21 +69,29 @@ void run_client_release(struct run_client *c)
     loop_free(c->loop);
 }
 
-bool run_client_run(struct run_client *c, const struct peer_target *target, uint64_t limit_ms,
-                    struct err *e)
+static void run(struct run_client *c, const struct run_client_options *options)
 {
-    struct timer *limit;
+    struct signals *signals =
+        options->stop_on_signal ? signals_watch(c->loop, on_signal, c) : NULL;
+    struct timer *limit = timer_new(c->loop, on_timeout, c);
 
-    if (!peer_lines_start(&c->server, c->loop, target, e))
-        return false;
-    limit = timer_new(c->loop, on_timeout, c);
-    timer_set(limit, limit_ms);
+    if (options->limit_ms)
+        timer_set(limit, options->limit_ms);
     driver_dispatch(&c->driver, (struct event){ .kind = EVENT_OPENED });
     loop_run(c->loop);
     timer_close(limit);
-    if (c->timed_out) {
+    signals_close(signals);
+}
+
+bool run_client_run(struct run_client *c, const struct peer_target *target,
+                    const struct run_client_options *options, struct err *e)
+{
+    if (!peer_lines_start(&c->server, c->loop, target, e))
+        return false;
+    run(c, options);
+    if (c->timed_out && !c->interrupted) {
         char text[CLOCK_TEXT_SIZE];
-        struct str how_long = clock_format_duration(text, (int64_t)limit_ms * 1000);
+        struct str how_long = clock_format_duration(text, (int64_t)options->limit_ms * 1000);
 
         return err_set(e, ERR_PEER, "the session with '%s' did not end within %.*s",
                        peer_target_name(target), STR_ARG(how_long));

@@ -1,7 +1,12 @@
 #include "runtime/run-client.h"
 
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/clock.h"
 #include "engine/actions.h"
+#include "fake-server.h"
 #include "test.h"
 
 /* An engine that asks once, notes what comes, and finishes with what it is told. */
@@ -9,6 +14,7 @@ struct asker {
     struct actions say;
     struct buf heard;
     uint64_t rang;
+    int signum; /* sent to this process when the timer rings; 0: none */
 };
 
 static void asker_step(void *engine, const struct event *ev)
@@ -31,12 +37,19 @@ static void asker_step(void *engine, const struct event *ev)
         buf_printf(&a->heard, "%.*s\n", STR_ARG(json_raw(ev->record->message.msg)));
         if (json_int(json_get(ev->record->message.msg, STR("result")), &code))
             actions_finish(&a->say, (int)code);
+        else if (json_type(json_get(ev->record->message.msg, STR("error"))) == JSON_OBJECT)
+            actions_finish(&a->say, 1);
         break;
     case EVENT_TIMER:
         a->rang += ev->timer;
+        if (a->signum)
+            kill(getpid(), a->signum);
+        break;
+    case EVENT_UPSTREAM_LOST:
+        buf_printf(&a->heard, "lost %.*s\n", STR_ARG(ev->why));
         break;
     case EVENT_INPUT_CLOSED:
-        buf_add(&a->heard, STR("closed\n"));
+        buf_printf(&a->heard, ev->shutting_down ? "closed at shutdown\n" : "closed\n");
         break;
     default:
         fail_msg("a client has no server behind it");
@@ -57,15 +70,21 @@ struct bench {
     struct err e;
 };
 
-static bool start(struct bench *b, char *const *argv, uint64_t limit_ms)
+static void open_bench(struct bench *b)
 {
     *b = (struct bench){ .log = { .level = LOG_DEBUG, .write = add_line, .arg = &b->logged } };
     b->app.log = &b->log;
     buf_init(&b->logged, 1 << 16);
     buf_init(&b->asker.heard, 1 << 16);
-    run_client_init(&b->client, &b->app, asker_step, &b->asker);
+    run_client_init(&b->client, &b->app, asker_step, &b->asker, LOG_DEBUG);
     actions_init(&b->asker.say, &b->client.driver.actions);
-    return run_client_run(&b->client, &(struct peer_target){ .argv = argv }, limit_ms, &b->e);
+}
+
+static bool start(struct bench *b, char *const *argv, uint64_t limit_ms)
+{
+    open_bench(b);
+    return run_client_run(&b->client, &(struct peer_target){ .argv = argv },
+                          &(struct run_client_options){ .limit_ms = limit_ms }, &b->e);
 }
 
 static bool play(struct bench *b, const char *script, uint64_t limit_ms)
@@ -172,6 +191,148 @@ static void a_server_that_cannot_be_started_is_an_error(void **state)
     end(&b);
 }
 
+static void without_a_limit_it_takes_its_time(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    assert_true(play(&b, "read a; sleep 0.3; echo '{\"id\":1,\"result\":6}'", 0));
+    assert_int_equal(b.client.driver.exit_code, 6);
+    end(&b);
+}
+
+static void a_signal_ends_the_server_and_the_caller_knows(void **state)
+{
+    static char *const argv[] = { "/bin/sh", "-c", "exec sleep 60", NULL };
+
+    (void)state;
+    for (int session = 0; session < 2; session++) { /* one after another */
+        struct bench b;
+
+        open_bench(&b);
+        b.asker.signum = SIGTERM;
+        assert_true(run_client_run(&b.client, &(struct peer_target){ .argv = argv },
+                                   &(struct run_client_options){ .stop_on_signal = true },
+                                   &b.e));
+        assert_int_equal(b.client.interrupted, SIGTERM);
+        assert_int_equal(run_client_outcome(&b.client)->signum, SIGTERM);
+        assert_str(buf_str(&b.asker.heard), STR("closed at shutdown\n"));
+        end(&b);
+    }
+}
+
+/* With a server on that port. */
+static bool play_http(struct bench *b, int port, const struct run_client_options *options)
+{
+    char url[64];
+    struct remote_config remote = { .url = url, .display_url = url };
+
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", port);
+    open_bench(b);
+    return run_client_run(&b->client, &(struct peer_target){ .remote = &remote }, options,
+                          &b->e);
+}
+
+static const struct run_client_options in_time = { .limit_ms = 10000 };
+
+#define HTTP_ANSWER(headers)                                                                   \
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" headers                            \
+    "Content-Length: 19\r\nConnection: close\r\n\r\n{\"id\":1,\"result\":6}"
+
+static void the_server_may_be_at_a_url(void **state)
+{
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /mcp"),
+        FAKE_TEXT(SAYS, HTTP_ANSWER("")),
+        FAKE(DONE),
+    };
+
+    (void)state;
+    for (int session = 0; session < 2; session++) {
+        struct fake_server peer;
+        struct bench b;
+
+        fake_server_start(&peer, script);
+        assert_true(play_http(&b, peer.port, &in_time));
+        assert_str(buf_str(&b.asker.heard), STR("{\"id\":1,\"result\":6}\nclosed\n"));
+        assert_int_equal(b.client.driver.exit_code, 6);
+        assert_int_equal(run_client_outcome(&b.client)->exit_code, 0);
+        assert_false(run_client_outcome(&b.client)->unanswered);
+        assert_str(buf_str(&b.logged), STR("mcpreel: asked\n"));
+        end(&b);
+        fake_server_join(&peer);
+    }
+}
+
+static void a_server_that_cannot_be_reached_is_lost(void **state)
+{
+    static const struct fake_server_step nothing[] = { FAKE(DONE) };
+    struct fake_server peer;
+    struct bench b;
+    char want[200];
+
+    (void)state;
+    fake_server_start(&peer, nothing);
+    fake_server_join(&peer);
+    assert_true(play_http(&b, peer.port, &in_time));
+    snprintf(want, sizeof want, "cannot connect to 'http://127.0.0.1:%d': connection refused",
+             peer.port);
+    assert_true(str_starts(buf_str(&b.asker.heard), STR("lost cannot connect to ")));
+    assert_non_null(strstr(buf_z(&b.asker.heard), "refused\n{\"jsonrpc\":\"2.0\",\"id\":1,"));
+    assert_true(str_ends(buf_str(&b.asker.heard), STR("}\nclosed\n")));
+    assert_int_equal(b.client.driver.exit_code, 1);
+    assert_true(run_client_outcome(&b.client)->unanswered);
+    assert_str(buf_str(&run_client_outcome(&b.client)->lost_reason), str_z(want));
+    assert_int_equal(run_client_outcome(&b.client)->error_status, 0);
+    end(&b);
+}
+
+static void a_server_that_wants_credentials_is_known(void **state)
+{
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /mcp"),
+        FAKE_TEXT(SAYS, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n"
+                        "Connection: close\r\n\r\n"),
+        FAKE(DONE),
+    };
+    struct fake_server peer;
+    struct bench b;
+
+    (void)state;
+    fake_server_start(&peer, script);
+    assert_true(play_http(&b, peer.port, &in_time));
+    assert_int_equal(run_client_outcome(&b.client)->error_status, 401);
+    assert_false(run_client_outcome(&b.client)->unanswered);
+    assert_true(str_starts(buf_str(&b.asker.heard), STR("{\"jsonrpc\":\"2.0\",\"id\":1,")));
+    end(&b);
+    fake_server_join(&peer);
+}
+
+static void an_http_server_has_a_limit_too(void **state)
+{
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE_TEXT(SEES, "POST /mcp"),
+        FAKE_N(REST, 400),
+        FAKE(DONE),
+    };
+    struct fake_server peer;
+    struct bench b;
+    char want[128];
+
+    (void)state;
+    fake_server_start(&peer, script);
+    assert_false(play_http(&b, peer.port, &(struct run_client_options){ .limit_ms = 200 }));
+    snprintf(want, sizeof want,
+             "the session with 'http://127.0.0.1:%d/mcp' did not end within 200 ms", peer.port);
+    assert_string_equal(b.e.msg, want);
+    assert_str(buf_str(&b.asker.heard), STR("closed\n"));
+    end(&b);
+    fake_server_join(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +342,12 @@ int main(void)
         cmocka_unit_test(a_server_that_goes_first_ends_the_session),
         cmocka_unit_test(too_long_is_too_long),
         cmocka_unit_test(a_server_that_cannot_be_started_is_an_error),
+        cmocka_unit_test(without_a_limit_it_takes_its_time),
+        cmocka_unit_test(a_signal_ends_the_server_and_the_caller_knows),
+        cmocka_unit_test(the_server_may_be_at_a_url),
+        cmocka_unit_test(a_server_that_cannot_be_reached_is_lost),
+        cmocka_unit_test(a_server_that_wants_credentials_is_known),
+        cmocka_unit_test(an_http_server_has_a_limit_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
