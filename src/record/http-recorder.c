@@ -448,7 +448,7 @@ static void start_decompressing(struct http_recorder_exchange *x, const struct h
         return;
     }
     x->undecodable = true;
-    err_set(&e, ERR_INPUT, "'%.*s' is not known here", STR_ARG(coding));
+    err_set(&e, ERR_INPUT, "'%.*s' is an unsupported Content-Encoding", STR_ARG(coding));
     note_decompress_error(x->http_recorder, &e);
 }
 

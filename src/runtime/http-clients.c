@@ -142,7 +142,7 @@ static void answer_preflight(struct http_clients *s, struct http_exchange *x, vo
     struct err e = ERR_NONE;
 
     if (s->observer)
-        s->observer->rejected(s->to, observed, NOTHING, "a browser asked what a page may send");
+        s->observer->rejected(s->to, observed, NOTHING, "CORS preflight");
     cors_add_preflight_headers(&a.headers, x->head);
     BUG_IF(!http_exchange_respond(x, &a, STR_NONE, &e)); /* all headers come from the request */
     headers_release(&a.headers);
@@ -324,7 +324,7 @@ static void log_error_response(struct http_clients *s, const struct http_exchang
                                const struct action *a)
 {
     if (a->status >= REFUSED && !s->observer)
-        log_printf(s->driver->app->log, LOG_DEBUG, "a %.*s was answered %u: %.*s",
+        log_printf(s->driver->app->log, LOG_DEBUG, "answered a %.*s request with %u: %.*s",
                    STR_ARG(x->head->method), a->status, STR_ARG(a->text));
 }
 
@@ -339,7 +339,7 @@ static void send_response(struct http_clients *s, struct http_clients_exchange *
     log_error_response(s, x, a);
     if (!http_exchange_respond(x, &head, a->text, &e))
         http_exchange_send_error(x, INTERNAL_ERROR, NULL,
-                                 STR("the recorded answer cannot be sent over HTTP"));
+                                 STR("the recorded response cannot be sent over HTTP"));
 }
 
 static void open_stream(struct http_clients *s, struct http_clients_exchange *q,
@@ -367,9 +367,9 @@ static bool exceeds_queue(const struct http_clients *s, struct http_clients_exch
 static void write_stream(struct http_clients *s, struct http_clients_exchange *q,
                          struct str text)
 {
-    static const struct http_exchange_failure slow = { .kind = HTTP_EXCHANGE_TIMEOUT,
-                                                       .text =
-                                                           "it does not take what it is sent" };
+    static const struct http_exchange_failure slow = {
+        .kind = HTTP_EXCHANGE_TIMEOUT, .text = "the client does not read its stream"
+    };
     uint64_t number = q->number;
 
     if (!exceeds_queue(s, q, text.len)) {

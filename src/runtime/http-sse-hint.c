@@ -15,8 +15,8 @@ static void log_hint(void *to)
         return;
     o->logged = true;
     log_printf(o->log, LOG_WARN,
-               "the server takes no messages at this path: it is another one, or the server "
-               "speaks HTTP+SSE (2024-11-05); for clients that only speak Streamable HTTP, use "
+               "the server rejects POST at this path: the path is wrong, or the server speaks "
+               "legacy HTTP+SSE (2024-11-05); for clients that only speak Streamable HTTP, use "
                "'mcpreel record --listen PORT -- mcpreel record --url URL'");
 }
 

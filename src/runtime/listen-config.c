@@ -10,21 +10,21 @@ static bool check_scope(const struct listen_config *args, const struct listen_ad
 {
     if (at->scope == LISTEN_LOOPBACK || args->allow_remote)
         return true;
-    err_set(e, ERR_USAGE, "'%s' can be reached by other machines, too", args->listen);
-    return err_hint(e, "listen on 127.0.0.1, or add --allow-remote if that is what you want");
+    err_set(e, ERR_USAGE, "'%s' can be reached from other machines", args->listen);
+    return err_hint(e, "listen on 127.0.0.1, or add --allow-remote to allow that");
 }
 
 static bool check_lists(const struct listen_config *args, struct err *e)
 {
     for (size_t i = 0; i < args->allow_host.count; i++)
         if (!http_access_is_valid_host(str_z(args->allow_host.at[i]))) {
-            err_set(e, ERR_USAGE, "'--allow-host': '%s' is no name of a host",
+            err_set(e, ERR_USAGE, "'--allow-host': '%s' is not a host name",
                     args->allow_host.at[i]);
             return err_hint(e, "write it as --allow-host mcp.example.org");
         }
     for (size_t i = 0; i < args->allow_origin.count; i++)
         if (!http_access_is_valid_origin(str_z(args->allow_origin.at[i]))) {
-            err_set(e, ERR_USAGE, "'--allow-origin': '%s' is no origin of pages",
+            err_set(e, ERR_USAGE, "'--allow-origin': '%s' is not an origin",
                     args->allow_origin.at[i]);
             return err_hint(e, "write it as --allow-origin https://app.example.org, without a "
                                "path");
@@ -50,7 +50,7 @@ bool listen_config_resolve(const struct listen_config *args, int usual,
                                    .port = args->port ? (int)args->port : usual };
     *asked = args->listen || args->port || usual;
     if (args->listen && args->port)
-        return err_set(e, ERR_USAGE, "two addresses: '--listen' and '--port'");
+        return err_set(e, ERR_USAGE, "'--listen' cannot be combined with '--port'");
     if (*asked && (!check_lists(args, e) || !check_descriptor(args, e)))
         return false;
     return !args->listen ||
@@ -77,14 +77,14 @@ bool listen_config_is_public(const struct listen_config *args, const struct list
 void listen_config_log_refused(const struct log *log, bool *logged, uint64_t connection,
                                const struct http_exchange_failure *why)
 {
-    log_printf(log, LOG_DEBUG, "connection %llu was refused: %s",
-               (unsigned long long)connection, why->text);
+    log_printf(log, LOG_DEBUG, "connection %llu rejected: %s", (unsigned long long)connection,
+               why->text);
     if (why->kind != HTTP_EXCHANGE_OVERLOAD || *logged)
         return;
     *logged = true;
     log_printf(log, LOG_WARN,
-               "there are more clients than file descriptors for them; those who "
-               "come now are answered 503 (see 'ulimit -n')");
+               "the limit of open files is reached: new clients get HTTP 503 (raise it with "
+               "'ulimit -n')");
 }
 
 /* Names the host or origin that the user may want to allow. Header values are untrusted, so
@@ -98,10 +98,10 @@ static struct str describe_request(const struct headers *asked, enum http_access
 
     if (why == HTTP_ACCESS_HOST &&
         url_parse_authority(&host, headers_value(asked, STR("host"))))
-        return arena_printf(a, " a request for host '%.*s'", STR_ARG(host.host));
+        return arena_printf(a, " for host '%.*s'", STR_ARG(host.host));
     if (why == HTTP_ACCESS_ORIGIN &&
         url_parse(&origin, headers_value(asked, STR("origin")), &e))
-        return arena_printf(a, " a page of '%.*s'", STR_ARG(url_rewrite_origin(&origin, a)));
+        return arena_printf(a, " from origin '%.*s'", STR_ARG(url_rewrite_origin(&origin, a)));
     return STR_NONE;
 }
 
@@ -115,7 +115,7 @@ void listen_config_log_rejected(const struct log *log, unsigned *logged,
     struct str whom = asked ? describe_request(asked, why->reason, &a) : STR_NONE;
 
     *logged |= reason;
-    log_printf(log, level, "kept out%.*s: %s", STR_ARG(whom), why->text);
+    log_printf(log, level, "rejected an HTTP request%.*s: %s", STR_ARG(whom), why->text);
     arena_release(&a);
 }
 
@@ -126,8 +126,7 @@ static bool write_ready_fd(const struct app *app, const struct listen_config *ar
     size_t done;
 
     if (!file_write(&f, line, &done, e))
-        return err_wrap(e, "cannot tell descriptor %d that clients can connect",
-                        (int)args->ready_fd);
+        return err_wrap(e, "cannot write the address to descriptor %d", (int)args->ready_fd);
     return file_close(&f, e);
 }
 

@@ -68,8 +68,8 @@ static void log_other_path(struct http_recording *s, const struct request_head *
     buf_init(&path, REQUEST_HEAD_BYTES_MAX);
     redactor_redact_path(&s->output.settings->redaction->redactor, r->path, &path);
     log_printf(s->output.app->log, LOG_INFO,
-               "what is asked of '%.*s' passes, but only its head is recorded: it is not the "
-               "server's own path",
+               "requests to '%.*s' are forwarded, but only their headers are recorded: it is "
+               "not the MCP endpoint",
                STR_ARG(buf_str(&path)));
     buf_release(&path);
 }
@@ -161,11 +161,10 @@ static void start_rewrite(struct http_recording *s, struct http_relay_exchange *
                media_type_of_headers(&r->headers) == MEDIA_SSE) {
         s->logged_unrewritable_stream = true;
         log_printf(s->output.app->log, LOG_INFO,
-                   "the server %s; if it tells clients where to post messages, that passes "
-                   "unchanged",
+                   "the server %s; an 'endpoint' event in it cannot be rewritten",
                    headers_count(&r->headers, STR("content-encoding"))
-                       ? "packs a stream although it was asked not to"
-                       : "tells the length of a stream beforehand");
+                       ? "compressed an SSE stream"
+                       : "sent an SSE stream with a Content-Length");
     }
     x->may_be_sse = false;
 }
@@ -185,8 +184,8 @@ static void log_foreign_stream(struct http_recording *s, const struct http_relay
     buf_init(&path, REQUEST_HEAD_BYTES_MAX);
     redactor_redact_path(&s->output.settings->redaction->redactor, asked->path, &path);
     log_printf(s->output.app->log, LOG_WARN,
-               "the stream of events at '%.*s' is not recorded, nor what is posted for it; to "
-               "record clients of HTTP+SSE, give that path with --url",
+               "the SSE stream at '%.*s' and the messages posted for it are not recorded: it "
+               "is not the recorded endpoint; for legacy HTTP+SSE, give that path with --url",
                STR_ARG(buf_str(&path)));
     buf_release(&path);
 }
@@ -207,7 +206,7 @@ static void note_redirect(struct http_recording *s, struct http_relay_exchange *
     x->redirected_to = to.warning;
     if (!s->logged_redirect)
         log_printf(s->output.app->log, LOG_WARN, "%.*s%s", STR_ARG(to.warning),
-                   to.is_valid_url ? "; if it speaks MCP there, give that address with --url"
+                   to.is_valid_url ? "; if that is the MCP endpoint, give that URL with --url"
                                    : "");
     s->logged_redirect = true;
 }
@@ -219,7 +218,7 @@ static void log_undecodable(struct http_recording *s)
         return;
     s->logged_undecodable = true;
     log_printf(s->output.app->log, LOG_WARN,
-               "a compressed answer passes, but is not recorded: %s",
+               "a compressed response was forwarded but not recorded: %s",
                s->recorder.decompress_error.msg);
 }
 
@@ -258,7 +257,7 @@ static bool on_edit(void *to, struct http_relay_exchange *p, struct str *bytes, 
     if (sse_rewrite_feed(x->rewrite, bytes, last, &e))
         return true;
     *why = arena_printf(&x->arena, "%s", e.msg).at;
-    log_printf(s->output.app->log, LOG_ERROR, "%s; the stream is broken off", e.msg);
+    log_printf(s->output.app->log, LOG_ERROR, "%s; aborted the stream", e.msg);
     return false;
 }
 
@@ -313,7 +312,7 @@ static void on_end(void *to, struct http_relay_exchange *p, const struct http_re
                       record_output_now(&s->output));
     exchange_free(p->user);
     if (!end->complete && end->text)
-        log_printf(s->output.app->log, end_log_level(s, end), "request %llu was broken off: %s",
+        log_printf(s->output.app->log, end_log_level(s, end), "HTTP request %llu aborted: %s",
                    (unsigned long long)p->number, end->text);
 }
 

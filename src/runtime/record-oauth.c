@@ -31,17 +31,17 @@ static void log_notes(struct record_oauth *o)
         const char *text;
     } all[] = {
         { OAUTH_NO_METADATA_URL, LOG_INFO,
-          "the server wants a login and does not say where its metadata is: that passes as it "
-          "is" },
+          "the server requires a login but does not name its OAuth metadata; its response is "
+          "forwarded unchanged" },
         { OAUTH_FOREIGN_METADATA, LOG_WARN,
-          "what the server says about logins is on another host, and names the server's "
-          "address instead of this one: clients that compare them will refuse to log in" },
+          "the OAuth metadata is on another host and names the server's address instead of "
+          "mcpreel's: clients that compare the addresses will refuse to log in" },
         { OAUTH_UNREADABLE_METADATA, LOG_WARN,
-          "what the server says about logins cannot be read, and passes as it is: clients may "
-          "refuse to log in" },
+          "cannot parse the OAuth metadata; forwarded unchanged, so clients may refuse to log "
+          "in" },
         { OAUTH_SIGNED_METADATA, LOG_INFO,
-          "what the server says about logins is signed for its own address: clients that look "
-          "at the signature may refuse to log in" },
+          "the OAuth metadata is signed for the server's address: clients that check the "
+          "signature may refuse to log in" },
     };
     unsigned news = oauth_take_notes(&o->oauth);
 
@@ -49,12 +49,11 @@ static void log_notes(struct record_oauth *o)
         if (news & all[i].note)
             log_printf(o->app->log, all[i].level, "%s", all[i].text);
     if (news & OAUTH_FOREIGN_SERVER)
-        log_printf(
-            o->app->log, LOG_WARN,
-            "clients log in at '%.*s' without mcpreel, and ask there for a token for this "
-            "address instead of the server's: if that is refused, log in before and use "
-            "--header-env",
-            STR_ARG(o->oauth.foreign_server));
+        log_printf(o->app->log, LOG_WARN,
+                   "the authorization server '%.*s' is not proxied: clients will request a "
+                   "token for mcpreel's address. If it is rejected, get a token yourself and "
+                   "pass it with --header-env",
+                   STR_ARG(o->oauth.foreign_server));
 }
 
 static struct str host_of(const struct request_head *r)

@@ -171,10 +171,10 @@ static void log_write_error(const struct record_output *r, enum appender_problem
         break;
     case APPENDER_STALLED:
     case APPENDER_FAILED:
-        log_printf(log, LOG_WARN, "the recording waits in memory: %s", e->msg);
+        log_printf(log, LOG_WARN, "buffering the recording in memory: %s", e->msg);
         break;
     case APPENDER_NOT_ROTATED:
-        log_printf(log, LOG_WARN, "the recording goes on in the same part: %s", e->msg);
+        log_printf(log, LOG_WARN, "the recording continues in the same part: %s", e->msg);
         break;
     case APPENDER_DROPPED:
     case APPENDER_FILE_CHANGED:
@@ -270,7 +270,7 @@ static void log_start(const struct record_output *r)
     if (r->moved_journal)
         log_printf(
             r->app->log, LOG_WARN,
-            "recording to %s; another broke off here: 'mcpreel check --fix %s' finishes it",
+            "recording to %s; found an unfinished recording: run 'mcpreel check --fix %s'",
             r->target->path, r->moved_journal);
     else
         log_printf(r->app->log, LOG_INFO, "recording to %s", r->target->path);
@@ -365,7 +365,7 @@ static void add_count(struct buf *text, const struct record_output *r,
         buf_printf(text, " in %s", path);
     else
         buf_printf(text, "; '%s' was not %s", path,
-                   file_can_create(r->app->sys, path, false, &ignored) ? "made" : "changed");
+                   file_can_create(r->app->sys, path, false, &ignored) ? "created" : "changed");
 }
 
 /* Logs the result in one line. `empty`: no file was made. */

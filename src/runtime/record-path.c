@@ -188,8 +188,8 @@ static bool use_default_folder(struct record_path *p, const struct app *app, str
         return false;
     if (p->folder == app_env(app, "MCPREEL_DIR") || !dir_is_world_writable(app->sys, p->folder))
         return true;
-    err_set(e, ERR_USAGE, "cannot record to '%s': anybody may change what is in it", p->folder);
-    return err_hint(e, "close it with 'chmod 700', or name another place with -o");
+    err_set(e, ERR_USAGE, "cannot record to '%s': all users can write to it", p->folder);
+    return err_hint(e, "run 'chmod 700' on it, or choose another folder with -o");
 }
 
 static void set_path(struct record_path *p, const char *path)
@@ -221,13 +221,13 @@ static bool check_name(const struct record_path_options *options, struct err *e)
     struct str path = str_z(options->output), stem;
 
     if (str_eq(path, STR("-"))) {
-        err_set(e, ERR_USAGE, "cannot record to standard output: it belongs to the session");
+        err_set(e, ERR_USAGE, "cannot record to standard output: it carries the MCP session");
         return err_hint(e, "name a file: mcpreel record -o session.jsonl …");
     }
     if (compress_by_suffix(path, &stem) != COMPRESS_NONE) {
-        err_set(e, ERR_USAGE, "cannot record to '%s': a live recording is not packed",
+        err_set(e, ERR_USAGE, "cannot record to '%s': a live recording cannot be compressed",
                 options->output);
-        return err_hint(e, "record to '%.*s' and pack it afterwards", STR_ARG(stem));
+        return err_hint(e, "record to '%.*s' and compress it afterwards", STR_ARG(stem));
     }
     return true;
 }
@@ -265,15 +265,15 @@ static bool choose_format(struct record_path *p, const struct record_path_option
     if (!p->format->put) {
         struct buf names;
 
-        err_set(e, ERR_USAGE, "cannot record to '%s': '%s' is only read", file,
+        err_set(e, ERR_USAGE, "cannot record to '%s': mcpreel only reads '%s'", file,
                 p->format->name);
-        err_hint(e, "say what to write with --format: one of %s",
-                 format_writable_names(&names));
+        err_hint(e, "choose a format with --format: one of %s", format_writable_names(&names));
         buf_release(&names);
         return false;
     }
     if (options->rotate && !p->format->line_based)
-        return err_set(e, ERR_USAGE, "'--rotate' does not go with '%s': it is one document",
+        return err_set(e, ERR_USAGE,
+                       "'--rotate' cannot be combined with format '%s': it is one document",
                        p->format->name);
     return true;
 }

@@ -50,7 +50,8 @@ static void on_hurried(void *to)
     s->server_terminated = true;
 }
 
-#define SERVER_TERMINATED "the server outlived its client for 0.8 s and got SIGTERM"
+#define SERVER_TERMINATED                                                                      \
+    "the server did not exit within 0.8 s after the client closed; mcpreel sent SIGTERM"
 
 static void on_exited(void *to, int code, int signum)
 {

@@ -27,7 +27,7 @@ static bool add_header(struct remote_config *r, struct str name, struct str valu
                        const char *option, struct err *e)
 {
     if (!headers_is_token(name) || !headers_is_value(value))
-        return err_set(e, ERR_USAGE, "'%s' needs a name and a value that can be sent", option);
+        return err_set(e, ERR_USAGE, "'%s' needs a valid header name and value", option);
     headers_add(&r->headers, name, value);
     return true;
 }
@@ -175,7 +175,7 @@ static bool check_cacert(const struct app *app, const char *path, struct err *e)
     ok = file_read_all(&text, app->sys, path, e);
     if (ok && !has_certificate(buf_str(&text))) {
         ok = err_set(e, ERR_USAGE, "'--cacert': there is no certificate in '%s'", path);
-        err_hint(e, "give a file of certificates in PEM: -----BEGIN CERTIFICATE----- and on");
+        err_hint(e, "give a PEM file of certificates (-----BEGIN CERTIFICATE-----)");
     }
     buf_release(&text);
     if (!ok)
@@ -190,7 +190,7 @@ bool remote_config_read(struct remote_config *r, const struct app *app,
 
     *r = (struct remote_config){ .cacert = args->cacert };
     if (args->url && args->target)
-        return err_set(e, ERR_USAGE, "two servers: '--url' and '--target'");
+        return err_set(e, ERR_USAGE, "'--url' cannot be combined with '--target'");
     if (text)
         return read_url(r, args->url ? "--url" : "--target", text, !args->url, e) &&
                read_headers(r, app, args, e) && check_cacert(app, args->cacert, e);
@@ -206,9 +206,9 @@ bool remote_config_check_credentials(const struct remote_config *r, bool open, s
 {
     if (!r->secrets.count || !open)
         return true;
-    err_set(e, ERR_USAGE,
-            "'--header', '--header-env' and a user in the URL are for clients of "
-            "this machine only");
+    err_set(
+        e, ERR_USAGE,
+        "'--header', '--header-env' and a user in the URL are allowed for local clients only");
     return err_hint(e,
                     "leave out --allow-remote and --allow-host, or let every client send its "
                     "own header");

@@ -120,7 +120,7 @@ def test_other_machines_are_let_in_by_that_option_only(run, mcpreel, recording, 
     words = ["replay", recording] if command == "replay" else ["record", "-o", tmp_path / "r.jsonl", "--url", "http://127.0.0.1:9/mcp"]
     ran = run([mcpreel, *words, "--listen", address])
     assert ran.code == 2, str(ran)
-    assert f"'{address}' can be reached by other machines, too" in ran.err.decode()
+    assert f"'{address}' can be reached from other machines" in ran.err.decode()
     assert "--allow-remote" in ran.err.decode()
     assert list(tmp_path.iterdir()) == []
 
@@ -168,7 +168,7 @@ def test_credentials_are_not_lent_to_other_machines(run, mcpreel, upstream, tmp_
         lent = [*lent, "--url", upstream.url]
     ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", *lent, *opened], env=SECRET)
     assert ran.code == 2, str(ran)
-    assert "are for clients of this machine only" in ran.err.decode()
+    assert "are allowed for local clients only" in ran.err.decode()
     assert b"zq81" not in ran.err and list(tmp_path.iterdir()) == []
 
 

@@ -85,7 +85,7 @@ def test_a_part_of_a_path_counts_from_the_servers_own(upstream, record):  # noqa
     recorded(program)
 
 
-def is_told(program, mcpreel, run, whys, advice="; if it speaks MCP there, give that address with --url"):
+def is_told(program, mcpreel, run, whys, advice="; if that is the MCP endpoint, give that URL with --url"):
     """On standard error once; in the recording for each, and by all who show that."""
     lines = recorded(program)
     assert ends(lines) == whys
@@ -170,6 +170,6 @@ def test_a_stream_at_another_path_is_told_once(upstream, record):  # noqa: F811
         assert client.head().status == 200
         client.until(b"0\r\n\r\n")
     recorded(program)
-    said = "the stream of events at '/sse' is not recorded, nor what is posted for it; to record clients of HTTP+SSE, give that path with --url"
+    said = "the SSE stream at '/sse' and the messages posted for it are not recorded: it is not the recorded endpoint; for legacy HTTP+SSE, give that path with --url"
     assert program.err.count(said) == 1 and program.err.count("the stream of events") == 1
     assert CANARY not in program.file.read_text()

@@ -154,5 +154,5 @@ def test_what_a_client_writes_is_not_repeated_in_the_log(replay):
         client.send(request.encode())
         assert client.answer().status >= 400
     assert program.stop() == 0
-    assert "kept out a request for host 'a.example'" in program.err
+    assert "rejected an HTTP request for host 'a.example'" in program.err
     assert "canary" not in program.err, program.err

@@ -220,7 +220,7 @@ def test_a_server_that_calls_itself_what_we_are_called_is_left_alone(login, reco
     log_in(Browser(program), path)
     assert server.asked == [program.url] * 2
     recorded(program)
-    assert "on another host" not in program.err and "without mcpreel" not in program.err
+    assert "on another host" not in program.err and "is not proxied" not in program.err
 
 
 def test_users_agree_at_the_servers_own_address(login, record):
@@ -299,7 +299,7 @@ def test_an_authorization_server_elsewhere_is_left_to_the_client(login, record):
     assert resource["authorization_servers"] == [far.me]
     browser.ask(browser.home + METADATA)
     recorded(program)
-    assert program.err.count(f"clients log in at '{far.me}' without mcpreel") == 1
+    assert program.err.count(f"the authorization server '{far.me}' is not proxied") == 1
 
 
 def test_a_wider_scope_is_asked_for_through_us(login, record):
@@ -332,7 +332,7 @@ def test_a_challenge_passes_in_every_form(login, record, lines, want):
     recorded(program)
     bare = not any('resource_metadata="{me}/a' in line or "resource_metadata={me}" in line or '"/a"' in line for line in lines)
     far = any("other.example" in line for line in lines)
-    assert program.err.count("does not say where its metadata is") == (1 if bare and not far else 0)
+    assert program.err.count("does not name its OAuth metadata") == (1 if bare and not far else 0)
     assert program.err.count("is on another host") == (1 if far else 0)
 
 
@@ -371,7 +371,7 @@ def test_metadata_that_cannot_be_read_passes_and_is_told_once(login, record, hea
     for _ in range(2):
         assert browser.ask(browser.home + METADATA).body == body
     recorded(program)
-    assert program.err.count("cannot be read, and passes as it is") == 1
+    assert program.err.count("cannot parse the OAuth metadata") == 1
 
 
 def test_a_page_of_another_site_cannot_use_the_login(login, record):

@@ -312,7 +312,7 @@ def test_what_is_not_on_the_endpoint_leaves_no_body(upstream, record):
     lines = recorded(program)
     assert [a["path"] for a in of(lines, "http", ev="request")] == ["/token"]
     assert "canary" not in program.file.read_text() + program.err
-    assert program.err.count("what is asked of '/token' passes, but only its head is recorded") == 1
+    assert program.err.count("requests to '/token' are forwarded, but only their headers are recorded") == 1
 
 
 # --- Secrets
@@ -438,8 +438,8 @@ def test_a_path_that_is_a_key_is_not_told(upstream, record):
 @pytest.mark.parametrize("options, said", [
     (["--header-env", "Authorization=NOT_SET_canary"], "'--header-env': the variable for 'Authorization' is not set or empty"),
     (["--header-env", "Authorization"], "'--header-env' needs a header and a variable"),
-    (["--header", "no colon canary"], "'--header' needs a name and a value that can be sent"),
-    (["--header", "X: canary\nY: 1"], "'--header' needs a name and a value that can be sent"),
+    (["--header", "no colon canary"], "'--header' needs a valid header name and value"),
+    (["--header", "X: canary\nY: 1"], "'--header' needs a valid header name and value"),
     (["--header", "Content-Length: 5"], "header 'Content-Length' cannot be set"),
 ])
 def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, run, tmp_path, options, said):
@@ -455,12 +455,12 @@ def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, r
 
 @pytest.mark.parametrize("words, said", [
     (["--url", "http://127.0.0.1:9", "--listen", "0", "--", "true"], "two servers to record: a URL and a command"),
-    (["--url", "http://127.0.0.1:9", "--target", "http://127.0.0.1:9"], "two servers: '--url' and '--target'"),
-    (["--url", "http://127.0.0.1:9", "--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached by other machines, too"),
-    (["--url", "http://127.0.0.1:9", "--http", "*:0"], "'*:0' can be reached by other machines, too"),
-    (["--target", "http://127.0.0.1:9", "--listen", "[::]:0"], "'[::]:0' can be reached by other machines, too"),
-    (["--upstream-http", "http://127.0.0.1:9", "--http", "0x0:0"], "'0x0:0' can be reached by other machines, too"),
-    (["--url", "http://127.0.0.1:9", "--listen", "0", "--port", "8"], "two addresses: '--listen' and '--port'"),
+    (["--url", "http://127.0.0.1:9", "--target", "http://127.0.0.1:9"], "'--url' cannot be combined with '--target'"),
+    (["--url", "http://127.0.0.1:9", "--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached from other machines"),
+    (["--url", "http://127.0.0.1:9", "--http", "*:0"], "'*:0' can be reached from other machines"),
+    (["--target", "http://127.0.0.1:9", "--listen", "[::]:0"], "'[::]:0' can be reached from other machines"),
+    (["--upstream-http", "http://127.0.0.1:9", "--http", "0x0:0"], "'0x0:0' can be reached from other machines"),
+    (["--url", "http://127.0.0.1:9", "--listen", "0", "--port", "8"], "'--listen' cannot be combined with '--port'"),
     (["--header", "A: b", "--", "true"], "'--header' only goes with '--url'"),
     (["--ready-fd", "3", "--", "true"], "'--ready-fd' only goes with '--listen'"),
 ])
@@ -587,7 +587,7 @@ def test_a_server_that_is_not_there_is_an_answer_and_a_line(upstream, record):
     assert messages(lines) == [call(1), call("two")]
     assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [(502, "mcpreel")] * 2
     assert [e["by"] for e in of(lines, "http", ev="end")] == ["error", "error"]
-    assert "answered 502" in program.err
+    assert "answered an HTTP request with 502" in program.err
 
 
 @pytest.mark.parametrize("garbage", [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}", b"HTTP/1.1 OK\r\n\r\n",
@@ -692,7 +692,7 @@ def test_a_full_disk_does_not_disturb_the_session(upstream, mcpreel, tmp_path):
         assert program.stop() == 0
     finally:
         program.close()
-    assert "the recording waits in memory: cannot write" in program.err
+    assert "buffering the recording in memory: cannot write" in program.err
     assert "recorded only " in program.err
     assert len([line for line in (tmp_path / "r.jsonl").read_bytes().splitlines(True) if line.endswith(b"\n")]) > 5
 

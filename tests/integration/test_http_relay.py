@@ -351,7 +351,7 @@ def test_an_answer_that_unpacks_to_too_much_passes_and_is_told_once(server, reco
         line.say(answer(bomb, b"Content-Encoding: gzip\r\n"))
         client.hear(answer(bomb, b"Content-Encoding: gzip\r\n"))
     assert r.stop() == 0
-    assert r.err.count(b"a compressed answer passes, but is not recorded: ") == 1
+    assert r.err.count(b"a compressed response was forwarded but not recorded: ") == 1
     assert len(r.of(type="gap")) == 2
 
 

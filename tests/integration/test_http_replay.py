@@ -225,8 +225,8 @@ def test_a_cassette_is_served_by_its_rules_on_another_port(recording, replay, mc
 
 @pytest.mark.parametrize("words, said_", [
     (["--stdio", "--listen", "0"], "the client is either on '--stdio' or on '--listen'"),
-    (["--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached by other machines, too"),
-    (["--http", "[::]:0"], "'[::]:0' can be reached by other machines, too"),
+    (["--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached from other machines"),
+    (["--http", "[::]:0"], "'[::]:0' can be reached from other machines"),
     (["--allow-remote"], "'--allow-remote' only goes with '--listen'"),
     (["--listen", "70000"], None), (["--listen", "a b:1"], None), (["--port", "0"], None),
 ])

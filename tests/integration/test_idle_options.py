@@ -27,7 +27,7 @@ RECORD = [
     (["--ready-fd", "3", *URL], "'--ready-fd' only goes with '--listen'"),
     (["--allow-remote", "--port", "9", *SERVER],
      "'--allow-remote' only goes with an address of '--listen' that other machines can reach"),
-    (["--rotate", "1MB", "-o", "r.json", *SERVER], "'--rotate' does not go with 'cassette': it is one document"),
+    (["--rotate", "1MB", "-o", "r.json", *SERVER], "'--rotate' cannot be combined with format 'cassette': it is one document"),
 ]
 
 REPLAY = [

@@ -225,7 +225,7 @@ def test_space_that_comes_back_costs_nothing(mcpreel, tmp_path):
     assert code == 0
     assert err.decode().splitlines() == [
         f"mcpreel: recording to {path}",
-        f"mcpreel: warning: the recording waits in memory: cannot write '{path}': File too large",
+        f"mcpreel: warning: buffering the recording in memory: cannot write '{path}': File too large",
         f"mcpreel: recorded 440 messages in {path}"]
     assert [e["msg"]["id"] for e in messages(path) if e["dir"] == "s2c"] == list(range(220))
     assert [e["seq"] for e in messages(path)] == list(range(1, 441))
@@ -242,7 +242,7 @@ def test_space_that_does_not_come_back_disturbs_nobody(strict, mcpreel, tmp_path
     assert (code, out) == (125 if strict else 0, b"")
     said = err.decode().splitlines()
     assert said[1:3] == [
-        f"mcpreel: warning: the recording waits in memory: cannot write '{path}': File too large",
+        f"mcpreel: warning: buffering the recording in memory: cannot write '{path}': File too large",
         f"mcpreel: the recording is incomplete: cannot write '{path}': File too large"]
     kept = len(messages(path))
     assert len(said) == 4 and said[3] == f"mcpreel: warning: recorded only {kept} of 400 messages in {path}"
@@ -685,7 +685,7 @@ def test_that_parts_cannot_be_made_is_said_once(run, mcpreel, tmp_path):
         code, _, err = finish(p)
     tmp_path.chmod(0o700)
     assert code == 0 and err.count(b"\n") == 3 and err.count(b"warning: ") == 1, err
-    assert b"warning: the recording goes on in the same part: cannot write '" in err, err
+    assert b"warning: the recording continues in the same part: cannot write '" in err, err
     assert len(messages(tmp_path / "r.jsonl")) == 80
 
 

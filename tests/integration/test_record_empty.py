@@ -50,7 +50,7 @@ def test_without_a_client_the_file_stays_as_it_was(words, name, old, record, tmp
         assert (tmp_path / name).read_bytes() == OLD
         assert f"nothing was recorded; '{name}' was not changed" in program.err
     else:
-        assert f"nothing was recorded; '{name}' was not made" in program.err
+        assert f"nothing was recorded; '{name}' was not created" in program.err
     assert [p.name for p in tmp_path.iterdir()] == [name] * old
 
 

@@ -111,7 +111,7 @@ def test_the_crowd_is_told_and_goes_again(crowded):
             break
         assert time.monotonic() < deadline
     assert crowded.stop() == 0, crowded.err
-    assert crowded.err.count("more clients than file descriptors") == 1
+    assert crowded.err.count("the limit of open files is reached") == 1
 
 
 def test_who_is_in_notices_nothing(mcpreel, tmp_path, streams):

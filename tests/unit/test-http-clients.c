@@ -494,16 +494,17 @@ static void who_is_kept_out_is_told_to_the_user_once_for_each_reason(void **stat
         buf_clear(&b.heard);
         raw_client_receive(b.loop, b.fd, &b.heard, STR("}}"));
     }
-    assert_str(
-        buf_str(&b.logged),
-        STR("mcpreel: warning: kept out a request for host 'evil.example': this Host is not "
-            "served here; see --allow-host\n"
-            "mcpreel: warning: kept out a page of 'https://a.example:443': pages of this "
-            "Origin "
-            "are "
-            "not served here; see --allow-origin\n"
-            "mcpreel: warning: kept out: a method that only repeats what it is sent is not "
-            "passed on\n"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: warning: rejected an HTTP request for host "
+                                       "'evil.example': this Host is not "
+                                       "served here; see --allow-host\n"
+                                       "mcpreel: warning: rejected an HTTP request from origin "
+                                       "'https://a.example:443': pages of this "
+                                       "Origin "
+                                       "are "
+                                       "not served here; see --allow-origin\n"
+                                       "mcpreel: warning: rejected an HTTP request: a method "
+                                       "that only repeats what it is sent is not "
+                                       "passed on\n"));
     close_bench(&b);
 }
 
@@ -515,7 +516,7 @@ static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **st
     open_bench(&b, "127.0.0.1:0");
     say(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
     raw_client_receive(b.loop, b.fd, &b.heard, STR("no"));
-    assert_str(buf_str(&b.logged), STR("mcpreel: a GET was answered 409: no\n"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: answered a GET request with 409: no\n"));
     close_bench(&b);
 }
 
@@ -580,7 +581,7 @@ static void garbage_is_refused_and_logged(void **state)
     say(&b, "GET / HTTP/1.1\nHost: localhost\n\n");
     raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
     assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 400 ")));
-    assert_non_null(memmem(b.logged.at, b.logged.len, "was refused", 11));
+    assert_non_null(memmem(b.logged.at, b.logged.len, " rejected: ", 11));
     assert_str(buf_str(&b.told), STR(""));
     close_bench(&b);
 }

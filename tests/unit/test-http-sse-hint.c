@@ -37,7 +37,7 @@ static void assert_told(struct rig *g, size_t times)
     for (; said.len; lines++)
         assert_true(
             str_starts(str_cut(&said, '\n'),
-                       STR("mcpreel: warning: the server takes no messages at this path: ")));
+                       STR("mcpreel: warning: the server rejects POST at this path: ")));
     assert_int_equal(lines, times);
 }
 

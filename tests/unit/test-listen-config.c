@@ -73,7 +73,7 @@ static void others_are_let_in_only_if_that_is_asked_for(void **state)
         char msg[128];
         bool asked;
 
-        snprintf(msg, sizeof msg, "'%s' can be reached by other machines, too", open[i]);
+        snprintf(msg, sizeof msg, "'%s' can be reached from other machines", open[i]);
         assert_refused(args, msg);
         args.allow_remote = true;
         assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
@@ -115,11 +115,11 @@ static void what_does_not_fit_is_refused(void **state)
 
     (void)state;
     assert_refused((struct listen_config){ .listen = "80", .port = 81 },
-                   "two addresses: '--listen' and '--port'");
+                   "'--listen' cannot be combined with '--port'");
     assert_refused((struct listen_config){ .port = 80, .allow_host = { wrong, 1 } },
-                   "'--allow-host': 'https://app.example/' is no name of a host");
+                   "'--allow-host': 'https://app.example/' is not a host name");
     assert_refused((struct listen_config){ .port = 80, .allow_origin = { wrong, 1 } },
-                   "'--allow-origin': 'https://app.example/' is no origin of pages");
+                   "'--allow-origin': 'https://app.example/' is not an origin");
 }
 
 static void a_descriptor_that_nothing_can_be_told_is_refused(void **state)
@@ -159,9 +159,8 @@ static void that_there_are_too_many_is_told_aloud_once(void **state)
     assert_int_equal(said.len, 0);
     for (int i = 0; i < 3; i++)
         listen_config_log_refused(&log, &told, 2, &crowd);
-    assert_str(buf_str(&said),
-               STR("mcpreel: warning: there are more clients than file descriptors for them; "
-                   "those who come now are answered 503 (see 'ulimit -n')\n"));
+    assert_str(buf_str(&said), STR("mcpreel: warning: the limit of open files is reached: new "
+                                   "clients get HTTP 503 (raise it with 'ulimit -n')\n"));
     buf_release(&said);
 }
 
@@ -182,8 +181,8 @@ static void every_reason_to_be_kept_out_is_told_aloud_once(void **state)
         listen_config_log_rejected(&log, &told, NULL, &type);
     }
     assert_str(buf_str(&said),
-               STR("mcpreel: warning: kept out a request for host 'a.example': not here\n"
-                   "mcpreel: warning: kept out: not so\n"));
+               STR("mcpreel: warning: rejected an HTTP request for host 'a.example': not here\n"
+                   "mcpreel: warning: rejected an HTTP request: not so\n"));
     headers_release(&asked);
     buf_release(&said);
 }
@@ -197,16 +196,16 @@ static void of_values_of_headers_no_more_is_told_than_names(void **state)
         const char *told;
     } rows[] = {
         { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("a.example:80"),
-          " a request for host 'a.example'" },
+          " for host 'a.example'" },
         { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("me:secret@a.example"),
-          " a request for host 'a.example'" },
+          " for host 'a.example'" },
         { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("a.example/secret"), "" },
         { HTTP_ACCESS_HOST, STR_INIT("Origin"), STR_INIT("https://a.example"), "" },
         { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"), STR_INIT("https://a.example:8443"),
-          " a page of 'https://a.example:8443'" },
+          " from origin 'https://a.example:8443'" },
         { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"),
           STR_INIT("http://me:secret@a.example/secret?key=secret"),
-          " a page of 'http://a.example:80'" },
+          " from origin 'http://a.example:80'" },
         { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"), STR_INIT("secret"), "" },
         { HTTP_ACCESS_ORIGIN, STR_INIT("Origin"), STR_INIT("null"), "" },
         { HTTP_ACCESS_CROSS_SITE, STR_INIT("Host"), STR_INIT("secret"), "" },
@@ -222,7 +221,7 @@ static void of_values_of_headers_no_more_is_told_than_names(void **state)
 
         buf_init(&said, 4096);
         buf_init(&want, 4096);
-        buf_printf(&want, "mcpreel: warning: kept out%s: no\n", rows[i].told);
+        buf_printf(&want, "mcpreel: warning: rejected an HTTP request%s: no\n", rows[i].told);
         headers_add(&asked, rows[i].name, rows[i].value);
         listen_config_log_rejected(&log, &told, &asked, &no);
         assert_str(buf_str(&said), buf_str(&want));

@@ -90,7 +90,8 @@ static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
     assert_has(buf_z(&b.scene.received), "HTTP/1.1 403 ");
     assert_has(cli_get_file(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
-    assert_has(buf_z(&d->err), "warning: kept out: this Host is not served here; see ");
+    assert_has(buf_z(&d->err),
+               "warning: rejected an HTTP request: this Host is not served here; see ");
     record_run_release(&b.scene);
 }
 
@@ -111,12 +112,12 @@ static void who_is_kept_out_again_is_told_only_to_who_looks_for_it(void **state)
                              "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\n"
                              "Connection: close\r\n\r\n"),
                      0);
-    said = strstr(buf_z(&d->err), "kept out: this Host");
+    said = strstr(buf_z(&d->err), "rejected an HTTP request: this Host");
     assert_non_null(said);
-    said = strstr(said + 1, "kept out: a method ");
+    said = strstr(said + 1, "rejected an HTTP request: a method ");
     assert_non_null(said);
-    assert_null(strstr(said + 1, "kept out"));
-    assert_null(strstr(buf_z(&d->err), "what is asked of '/other' passes"));
+    assert_null(strstr(said + 1, "rejected an HTTP"));
+    assert_null(strstr(buf_z(&d->err), "requests to '/other' are forwarded"));
     record_run_release(&b.scene);
 }
 
@@ -164,7 +165,7 @@ static void a_connection_that_speaks_no_http_is_told(void **state)
     set(&b, d, script);
     assert_int_equal(run(&b, "\x16\x03\x01\r\n\r\n"), 0);
     assert_has(buf_z(&b.scene.received), "HTTP/1.1 400 ");
-    assert_has(buf_z(&d->err), "connection 1 was refused: ");
+    assert_has(buf_z(&d->err), "connection 1 rejected: ");
     record_run_release(&b.scene);
 }
 
@@ -183,7 +184,7 @@ static void an_answer_that_breaks_off_is_told_and_recorded_so(void **state)
     set(&b, d, script);
     assert_int_equal(run(&b, REQUEST), 0);
     assert_has(cli_get_file(d, "a.jsonl"), "'ev':'end','by':'server','clean':false");
-    assert_has(buf_z(&d->err), "request 1 was broken off: ");
+    assert_has(buf_z(&d->err), "HTTP request 1 aborted: ");
     record_run_release(&b.scene);
 }
 

@@ -205,7 +205,7 @@ static void what_is_lost_is_told_once_and_is_a_failure_if_strict(void **state)
                          strict ? RECORD_OUTPUT_FAILED : 0);
         clear(&s);
         d->faults.count = 0;
-        assert_has(buf_z(&d->err), "warning: the recording waits in memory: cannot write");
+        assert_has(buf_z(&d->err), "warning: buffering the recording in memory: cannot write");
         assert_has(buf_z(&d->err), "the recording is incomplete: cannot write");
         assert_has(buf_z(&d->err), "recorded only 0 of 4 messages in");
         assert_has(buf_z(&d->err), "; so it is\n");

@@ -239,7 +239,8 @@ static void a_document_is_recorded_as_a_journal(void **state)
     assert_false(find(*state, &p,
                       &(struct record_path_options){ .output = "a.json", .rotate = true }, NULL,
                       &e));
-    assert_string_equal(e.msg, "'--rotate' does not go with 'cassette': it is one document");
+    assert_string_equal(
+        e.msg, "'--rotate' cannot be combined with format 'cassette': it is one document");
     record_path_release(&p);
 }
 
@@ -331,7 +332,7 @@ static void a_folder_of_the_user_that_is_open_to_all_is_refused(void **state)
     assert_int_equal(chmod("home/.local/state/mcpreel/traces", 0777), 0);
     assert_false(find(d, &p, &(struct record_path_options){ .output = NULL }, env, &e));
     assert_int_equal(e.kind, ERR_USAGE);
-    assert_non_null(strstr(e.msg, "anybody may change what is in it"));
+    assert_non_null(strstr(e.msg, "all users can write to it"));
     record_path_release(&p);
     for (const char *const *f =
              (const char *const[]){ "home/.local/state/mcpreel/traces",

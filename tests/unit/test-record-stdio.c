@@ -78,7 +78,7 @@ static unsigned times_said(const struct program *p, const char *what)
     return n;
 }
 
-#define WAITS "the recording waits in memory: cannot write 'file': "
+#define WAITS "buffering the recording in memory: cannot write 'file': "
 #define LACKS "the recording is incomplete: cannot write 'file': "
 
 /* The session does not notice, and the file has every message in the end. */
@@ -295,7 +295,7 @@ static void a_disk_that_does_not_answer_at_the_end_leaves_the_journal(void **sta
     assert_int_equal(p.code, 4);
     assert_str(buf_str(&p.out), STR(ANSWERS));
     assert_int_equal(
-        times_said(&p, "recorded only 2 of 8 messages; 'file.json' was not made; "), 1);
+        times_said(&p, "recorded only 2 of 8 messages; 'file.json' was not created; "), 1);
     assert_int_equal(
         times_said(&p, "; everything that was recorded is in file.json.cassette.journal"), 1);
     assert_int_equal(times_said(&p, "mcpreel: "), 4); /* the two troubles among them */
@@ -354,12 +354,13 @@ static void a_server_that_had_to_be_ended_is_told_with_the_result(void **state)
     assert_int_equal(p.code, 128 + SIGTERM);
     assert_str(buf_str(&p.err),
                STR("mcpreel: recording to file\n"
-                   "mcpreel: warning: recorded 1 message in file; the server outlived its "
-                   "client for 0.8 s and got SIGTERM\n"));
+                   "mcpreel: warning: recorded 1 message in file; the server did not exit "
+                   "within 0.8 s after the client closed; mcpreel sent SIGTERM\n"));
     program_release(&p);
     temp_dir_get(&file, "file");
-    assert_non_null(strstr(buf_z(&file), "\"signal\":15,\"why\":\"the server outlived its "
-                                         "client for 0.8 s and got SIGTERM\""));
+    assert_non_null(strstr(buf_z(&file),
+                           "\"signal\":15,\"why\":\"the server did not exit within 0.8 s "
+                           "after the client closed; mcpreel sent SIGTERM\""));
     buf_release(&file);
 }
 
