@@ -202,7 +202,7 @@ bool backend_check_handshake(const struct backend *s, const struct mcp_message *
     if (s->role == BACKEND_SHARED_STATELESS)
         return is_stateless(m, versions, a);
     v->status = BAD_GATEWAY;
-    v->text = STR("the server refuses to be initialized");
+    v->text = STR("the server rejected initialize");
     if (backend_is_version_error(m))
         *v = (struct http_rejection){ .status = BAD_REQUEST,
                                       .code = MCP_UNSUPPORTED_VERSION,

@@ -159,8 +159,7 @@ static bool make_room(struct http_to_stdio *f)
     idle = backend_find_idle(&f->backends.all, &f->responses);
     if (!idle)
         return false;
-    report(f, LOG_INFO,
-           STR("the session that was idle longest has ended: another one needs its server"));
+    report(f, LOG_INFO, STR("closed the longest-idle session to free a server"));
     end_backend(f, idle, &v);
     return true;
 }
@@ -393,8 +392,8 @@ static void handle_server_exit(struct http_to_stdio *f, uint64_t number, struct 
     if (!s)
         return;
     if (!s->ending) {
-        v.text = arena_printf(&f->arena, "server %llu is gone: %.*s",
-                              (unsigned long long)number, STR_ARG(why));
+        v.text = arena_printf(&f->arena, "server %llu ended: %.*s", (unsigned long long)number,
+                              STR_ARG(why));
         report(f, LOG_WARN, v.text);
         fail_clients(f, s, &v);
         backends_retire(&f->backends, s);
@@ -406,11 +405,11 @@ static void handle_timer(struct http_to_stdio *f, uint64_t timer)
 {
     struct backend *s = backends_take_timer(&f->backends, timer);
     struct http_rejection v =
-        server_error(BAD_GATEWAY, STR("the server does not answer its greeting"));
+        server_error(BAD_GATEWAY, STR("the server did not complete the handshake"));
 
     if (!s)
         return;
-    report(f, LOG_WARN, STR("a server does not answer its greeting"));
+    report(f, LOG_WARN, STR("a server did not complete the handshake"));
     end_backend(f, s, &v);
 }
 
@@ -501,9 +500,7 @@ static void reject_overload(struct http_to_stdio *f, const struct http_to_stdio_
         server_error(UNAVAILABLE, STR("all servers are in use: see --max-servers"));
 
     v.retry_after = STR("5");
-    report(f, LOG_WARN,
-           STR("a client was sent away: all servers are in use, and "
-               "--max-servers does not allow another"));
+    report(f, LOG_WARN, STR("rejected a client with 503: --max-servers reached"));
     reject_request(f, q->exchange, &v, q->request_id);
 }
 
@@ -512,7 +509,7 @@ static void handle_post(struct http_to_stdio *f, const struct http_to_stdio_requ
     static const struct http_rejection unclear = {
         .status = BAD_REQUEST,
         .code = MCP_INVALID_REQUEST,
-        .text = STR_INIT("a member stands there twice, or does not belong there"),
+        .text = STR_INIT("duplicate or unknown member in the JSON-RPC message"),
     };
     struct http_rejection dead =
         server_error(BAD_GATEWAY, STR("Transport error: the server has ended"));

@@ -258,8 +258,8 @@ static struct id_map_routed respond_to_server(struct id_map *l, const struct mcp
         buf_add(&l->text, STR("\"result\":{}}"));
     else
         buf_printf(&l->text,
-                   "\"error\":{\"code\":%d,\"message\":\"clients without a session cannot be "
-                   "asked\"}}",
+                   "\"error\":{\"code\":%d,\"message\":\"clients without a session do not "
+                   "accept server requests\"}}",
                    MCP_METHOD_NOT_FOUND);
     return (struct id_map_routed){ .destination = ID_MAP_TO_SERVER, .text = text_as_line(l) };
 }

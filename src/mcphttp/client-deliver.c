@@ -43,7 +43,7 @@ static void deliver_error_without_id(struct client_deliver *t, const struct mcp_
     struct buf text;
 
     if (!w) {
-        actions_report(t->actions, LOG_WARN, "the server complains: %.*s",
+        actions_report(t->actions, LOG_WARN, "server error without request id: %.*s",
                        STR_ARG(json_raw(m->error)));
         return;
     }
@@ -93,7 +93,8 @@ static bool deliver_record(struct sink *self, const struct record *r, struct err
     if (r->kind == RECORD_MESSAGE)
         deliver_message(t, r->message.parsed);
     else
-        actions_report(t->actions, LOG_WARN, "the server sent what is no message");
+        actions_report(t->actions, LOG_WARN,
+                       "the server sent data that is not a JSON-RPC message");
     return true;
 }
 

@@ -158,7 +158,7 @@ void client_exchange_describe_failure(const struct client_exchange *t, struct st
     if (why.len)
         buf_add(to, why);
     else if (t->unexpected_id.len)
-        buf_printf(to, "the server answered another request in its place, '%.*s'",
+        buf_printf(to, "the server responded to another request id, '%.*s'",
                    STR_ARG(buf_str(&t->unexpected_id)));
     else if (t->response.status == STATUS_NOT_FOUND && hint.len && !t->stateless)
         buf_printf(to, "the server has ended the session (status 404): %.*s", STR_ARG(hint));

@@ -132,9 +132,9 @@ static void add_challenge_param(struct client_response *h,
                                 const struct www_authenticate_param *p)
 {
     bool metadata = headers_equal_nocase(p->name, STR("resource_metadata"));
-    const char *before = metadata ? "who gives one stands at"
-                         : headers_equal_nocase(p->name, STR("error")) ? "it says"
-                         : headers_equal_nocase(p->name, STR("scope")) ? "it has to be for"
+    const char *before = metadata                                      ? "OAuth metadata:"
+                         : headers_equal_nocase(p->name, STR("error")) ? "error:"
+                         : headers_equal_nocase(p->name, STR("scope")) ? "required scope:"
                                                                        : NULL;
 
     if (!before || !p->value.len)
@@ -262,25 +262,25 @@ static void describe_status(const struct client_response *h, struct buf *to)
                    "the server requires a login (status 401): send credentials with "
                    "--header-env%.*s%s",
                    STR_ARG(login),
-                   h->has_resource_metadata ? "" : "; it does not say who gives one");
+                   h->has_resource_metadata ? "" : "; it does not name its OAuth metadata");
     else
-        buf_printf(to, "the server %s it (status %u)%.*s",
-                   h->status < 500 ? "refused" : "failed at", h->status, STR_ARG(login));
+        buf_printf(to, "the server answered HTTP %u%.*s", h->status, STR_ARG(login));
 }
 
 void client_response_describe_failure(const struct client_response *h, struct buf *to)
 {
     if (h->sse)
-        buf_add(to, STR("the stream of events ended before the answer"));
+        buf_add(to, STR("the SSE stream ended before the response"));
     else if (h->compressed)
-        buf_add(to, STR("the server's answer is packed, which nobody asked for"));
+        buf_add(to, STR("the server's response is compressed, which was not requested"));
     else if (h->body.full)
-        buf_add(to, STR("the server's answer is too long"));
+        buf_add(to, STR("the server's response is too long"));
     else if (!client_response_is_ok(h))
         describe_status(h, to);
     else if (!h->body.len)
-        buf_printf(to, "the server took the request and said nothing to it (status %u)",
+        buf_printf(to, "the server accepted the request but sent no response (status %u)",
                    h->status);
     else
-        buf_add(to, STR("the server's answer is neither a JSON-RPC message nor events"));
+        buf_add(to,
+                STR("the server's response is neither a JSON-RPC message nor an SSE stream"));
 }

@@ -203,7 +203,7 @@ static void handle_endpoint(struct mcp_client *s, struct str endpoint)
         abort_http_sse_probe(s, str_z(e.msg));
         return;
     }
-    actions_report(&s->actions, LOG_INFO, "the server speaks HTTP+SSE, as of 2024-11-05");
+    actions_report(&s->actions, LOG_INFO, "the server speaks legacy HTTP+SSE (2024-11-05)");
     s->transport = MCP_CLIENT_SSE;
     s->get_stream->timer = 0;
     resend_post(s, s->pending_initialize);
@@ -298,8 +298,7 @@ static bool hold_call(struct mcp_client *s, struct client_exchange *t)
         return false;
     actions_report(
         &s->actions, LOG_INFO,
-        "a call lacks header lines that the schema of its tool asks for: the list of "
-        "tools is asked for");
+        "tools/call rejected: missing Mcp-Param headers; fetching tools/list to build them");
     t->was_held = t->held = true;
     if (!s->schema_request) {
         client_schemas_start(&s->schemas);
@@ -350,7 +349,7 @@ static void end_post(struct mcp_client *s, struct client_exchange *t, struct str
         report_invalid_response(s, reason);
     if (t->has_no_request && (!ok || why.len))
         actions_report(&s->actions, LOG_WARN,
-                       "a notification may not have come to the server: %.*s", STR_ARG(reason));
+                       "a notification may not have been delivered: %.*s", STR_ARG(reason));
     client_deliver_fail(&s->deliver, t, ok ? 0 : t->response.status, reason);
     t->finished = true;
 }
@@ -399,7 +398,7 @@ static void end_schema_request(struct mcp_client *s, struct str why)
 static void end_sse_probe(struct mcp_client *s, struct client_exchange *t, struct str why)
 {
     if (client_response_is_stream(&t->response) && !why.len) {
-        why = STR("the stream of events ended before it said where messages go to");
+        why = STR("the SSE stream ended before its 'endpoint' event");
         report_invalid_response(s, why);
     } else if (s->pending_initialize->response.status) {
         why = STR_NONE;
@@ -435,7 +434,7 @@ static void end_get_stream(struct mcp_client *s, struct client_exchange *t, stru
     t->finished = refused || s->session_ended || s->state != MCP_CLIENT_OPEN;
     if (refused)
         actions_report(&s->actions, LOG_DEBUG,
-                       "the server has no stream of its own (status %u)", t->response.status);
+                       "the server offers no GET event stream (status %u)", t->response.status);
     if (!t->finished)
         t->timer = set_timer(s, client_exchange_retry_delay_us(t));
 }
@@ -458,7 +457,7 @@ static void begin_session(struct mcp_client *s)
         send_delete(s);
     if (s->get_stream)
         client_deliver_fail(&s->deliver, s->get_stream, 0,
-                            STR("the client has begun another session"));
+                            STR("the client started another session"));
     drop_get_stream(s, STR_NONE);
     client_session_reset(&s->session);
     buf_clear(&s->sse_probe_error);
@@ -653,9 +652,12 @@ static void handle_shutdown_timer(struct mcp_client *s)
     if (s->state == MCP_CLIENT_ENDING) { /* no response to DELETE: do not wait any longer */
         client_exchange_abort_all(&s->exchanges, &s->actions, STR_NONE);
     } else if (!s->activity_since_timer) {
-        end_client(s, STR("the server was silent for ten seconds after the client's end"));
+        end_client(s,
+                   STR("the server sent nothing for 10 s after the client closed its input"));
     } else if (s->now_us - s->input_closed_us >= (int64_t)INPUT_CLOSED_S * SECOND_US) {
-        end_client(s, STR("the server did not answer within an hour of the client's end"));
+        end_client(
+            s,
+            STR("the server did not respond within an hour after the client closed its input"));
     } else {
         s->activity_since_timer = false;
         s->shutdown_timer = set_timer(s, (int64_t)SILENCE_S * SECOND_US);
@@ -671,7 +673,7 @@ static void handle_timer(struct mcp_client *s, uint64_t timer)
     } else if (timer == s->barrier_timer) {
         s->send_barrier = NULL;
     } else if (t && t->kind == CLIENT_EXCHANGE_GET && t->exchange) {
-        abort_http_sse_probe(s, STR("the server does not say where messages go to"));
+        abort_http_sse_probe(s, STR("the server sent no 'endpoint' event"));
     } else if (t && t->exchange) {
         client_exchange_abort(t, &s->actions, STR_NONE);
         if (t == s->schema_request)

@@ -56,9 +56,9 @@ static struct http_rejection reject_version(const struct request_rules *rules,
 static struct http_rejection check_host_origin(const struct http_request *c)
 {
     if (c->host == ORIGIN_OTHER)
-        return reject(FORBIDDEN, MCP_SERVER_ERROR, STR("Forbidden: Host is not this server"));
+        return reject(FORBIDDEN, MCP_SERVER_ERROR, STR("Forbidden: Host is not allowed"));
     if (c->origin == ORIGIN_OTHER || c->origin == ORIGIN_NULL)
-        return reject(FORBIDDEN, MCP_SERVER_ERROR, STR("Forbidden: Origin is another site"));
+        return reject(FORBIDDEN, MCP_SERVER_ERROR, STR("Forbidden: Origin is not allowed"));
     return accepted;
 }
 
@@ -164,11 +164,11 @@ static struct http_rejection check_meta(const struct mcp_message *m)
 static struct http_rejection check_duplicates(const struct http_request *c)
 {
     if (headers_count(c->headers, STR("mcp-protocol-version")) > 1)
-        return reject_mismatch(STR("Header mismatch: MCP-Protocol-Version stands there twice"));
+        return reject_mismatch(STR("Header mismatch: duplicate MCP-Protocol-Version header"));
     if (headers_count(c->headers, STR("mcp-method")) > 1)
-        return reject_mismatch(STR("Header mismatch: Mcp-Method stands there twice"));
+        return reject_mismatch(STR("Header mismatch: duplicate Mcp-Method header"));
     if (headers_count(c->headers, STR("mcp-name")) > 1)
-        return reject_mismatch(STR("Header mismatch: Mcp-Name stands there twice"));
+        return reject_mismatch(STR("Header mismatch: duplicate Mcp-Name header"));
     return accepted;
 }
 
@@ -265,7 +265,7 @@ static struct http_rejection check_post(const struct request_rules *rules,
                       STR("Not Acceptable: Client must accept application/json and "
                           "text/event-stream"));
     if (c->body_kind == PARSE_EMPTY || c->body_kind == PARSE_OTHER)
-        return reject(BAD_REQUEST, MCP_PARSE_ERROR, STR("Parse error: no JSON-RPC message"));
+        return reject(BAD_REQUEST, MCP_PARSE_ERROR, STR("Parse error: not a JSON-RPC message"));
     if (needs_stream(c) && !c->accept.types[MEDIA_SSE].q)
         return reject_no_sse();
     if (http_request_is_stateless(c, a))

@@ -61,7 +61,7 @@ bool url_rewrite_resolve(struct url_rewrite *out, struct str text, const struct 
         return true;
     out->target = url_rewrite_target(&out->url, a);
     if (!out->names_host && str_starts(out->target, STR("//")))
-        return err_set(e, ERR_INPUT, "it would seem to name a host");
+        return err_set(e, ERR_INPUT, "the path begins with '//'");
     out->for_client = text;
     if (out->names_host || !known || !url_resolve(&seen, &named, text, &self, a, &ignored) ||
         !str_eq(url_rewrite_target(&seen, a), out->target))
@@ -71,9 +71,9 @@ bool url_rewrite_resolve(struct url_rewrite *out, struct str text, const struct 
 
 enum { FIRST = 300, LAST = 399 };
 
-#define ELSEWHERE "the server says it is elsewhere (status %u)"
-#define UNREAD ", at an address that mcpreel cannot read: %s"
-#define BESIDE ", at another of its paths"
+#define ELSEWHERE "the server redirects (status %u)"
+#define UNREAD " to an invalid URL: %s"
+#define BESIDE " to another of its paths"
 
 /* The URL that was requested, as the server sees it. */
 static struct url requested_url(const struct url *server,
@@ -92,10 +92,10 @@ static struct str describe_unrecorded(const struct url_rewrite *to, const struct
     struct str own = server->path.len ? server->path : STR("/");
 
     if (!to->is_server)
-        return arena_printf(a, ", at '%.*s': who follows that speaks to it without mcpreel",
+        return arena_printf(a, " to '%.*s': clients that follow the redirect bypass mcpreel",
                             STR_ARG(url_rewrite_origin(&to->url, a)));
     if (!url_same_path(to->url.path, own))
-        return STR(BESIDE ": what is said there is not recorded");
+        return STR(BESIDE ": traffic there is not recorded");
     return STR_NONE;
 }
 
@@ -129,10 +129,11 @@ static struct str describe_target(const struct url_rewrite *to, const struct url
                                   struct arena *a)
 {
     if (!to->is_server)
-        return arena_printf(a, ", at '%.*s'", STR_ARG(url_rewrite_origin(&to->url, a)));
+        return arena_printf(a, " to '%.*s'", STR_ARG(url_rewrite_origin(&to->url, a)));
     if (!url_same_path(to->url.path, server->path))
         return STR(BESIDE);
-    return STR(", at its own path in another spelling, as with or without a '/' at the end");
+    return STR(
+        " to another spelling of its own path, such as with or without a '/' at the end");
 }
 
 struct str url_rewrite_describe_redirect(unsigned status, const struct headers *f,
@@ -144,13 +145,12 @@ struct str url_rewrite_describe_redirect(unsigned status, const struct headers *
     struct err e = ERR_NONE;
 
     if (!text.len)
-        return arena_printf(a, ELSEWHERE ", but not where", status);
+        return arena_printf(a, ELSEWHERE " without a Location", status);
     if (!url_rewrite_resolve(&to, text, server, &no_client, a, &e))
         return arena_printf(a, ELSEWHERE UNREAD, status, e.msg);
-    return arena_printf(a,
-                        ELSEWHERE "%.*s; this is not followed, but can be given as the "
-                                  "server's address",
-                        status, STR_ARG(describe_target(&to, server, a)));
+    return arena_printf(
+        a, ELSEWHERE "%.*s; mcpreel does not follow redirects: use that URL instead", status,
+        STR_ARG(describe_target(&to, server, a)));
 }
 
 enum { SCHEME_MAX = 32 };
@@ -172,22 +172,18 @@ bool url_rewrite_invalid_endpoint(struct str text, struct err *e)
     struct str scheme = non_http_scheme(text);
 
     if (!text.len)
-        return err_set(e, ERR_PEER,
-                       "the server does not say where messages go to: the event is empty");
+        return err_set(e, ERR_PEER, "the server sent an empty 'endpoint' event");
     if (scheme.len)
-        return err_set(e, ERR_PEER,
-                       "the server wants messages to go to a '%.*s:' address, "
-                       "which is none of HTTP",
+        return err_set(e, ERR_PEER, "the 'endpoint' event has a '%.*s:' URL, which is not HTTP",
                        STR_ARG(scheme));
     e->kind = ERR_PEER;
-    return err_wrap(e, "the server does not say where messages go to");
+    return err_wrap(e, "invalid 'endpoint' event");
 }
 
 bool url_rewrite_foreign_endpoint(const struct url *url, struct arena *a, struct err *e)
 {
     return err_set(e, ERR_PEER,
-                   "the server wants messages to go elsewhere, to '%.*s', and mcpreel sends "
-                   "them to nobody but the server it was given",
+                   "the 'endpoint' event points to another origin ('%.*s'); rejected",
                    STR_ARG(url_rewrite_origin(url, a)));
 }
 
@@ -207,6 +203,6 @@ bool url_rewrite_parse_endpoint(struct buf *target, struct str text, const struc
     if (u.query.at)
         buf_printf(target, "?%.*s", STR_ARG(u.query));
     if (target->full)
-        return err_set(e, ERR_PEER, "the server wants messages to go to an address too long");
+        return err_set(e, ERR_PEER, "the URL of the 'endpoint' event is too long");
     return true;
 }

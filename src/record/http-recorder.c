@@ -681,8 +681,7 @@ static void put_response_body(struct http_recorder_exchange *x, bool clean,
         return;
     x->response_written = true;
     if (x->undecodable)
-        put_gap(x, TO_CLIENT, x->response_body.bytes, "compressed in a way that cannot be read",
-                now);
+        put_gap(x, TO_CLIENT, x->response_body.bytes, "cannot be decompressed", now);
     else if (x->response_body.text.full)
         put_too_long(x, TO_CLIENT, x->response_body.bytes, now);
     else if (x->sse_reader)

@@ -77,9 +77,7 @@ static bool rewrite_events(struct sse_rewrite *w, struct err *e)
         if (!replace_endpoint(w, e))
             return false;
     if (next == SSE_ENDPOINT_TOO_LATE)
-        return err_set(e, ERR_PEER,
-                       "the server says where messages go to in an event that is too long, of "
-                       "two types or a message itself");
+        return err_set(e, ERR_PEER, "malformed or oversized 'endpoint' event");
     return true;
 }
 

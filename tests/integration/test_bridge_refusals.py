@@ -11,21 +11,19 @@ META_AT = "http://login.example/.well-known/oauth-protected-resource"
 
 
 @pytest.mark.parametrize("status, headers, said", [
-    (401, [], f"{LOGIN}; it does not say who gives one"),
+    (401, [], f"{LOGIN}; it does not name its OAuth metadata"),
     (401, [("WWW-Authenticate", f'Bearer error="invalid_token", resource_metadata="{META_AT}"')],
-     f"{LOGIN}; it says 'invalid_token'; who gives one stands at '{META_AT}'"),
-    (403, [], "the server refused it (status 403)"),
+     f"{LOGIN}; error: 'invalid_token'; OAuth metadata: '{META_AT}'"),
+    (403, [], "the server answered HTTP 403"),
     (403, [("WWW-Authenticate", 'Bearer error="insufficient_scope", scope="files"')],
-     "the server refused it (status 403); it says 'insufficient_scope'; it has to be for 'files'"),
-    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server says it is elsewhere (status 307), at 'http://elsewhere.example:80'; "
-     "this is not followed, but can be given as the server's address"),
-    (308, [("Location", "/mcp/?key=canary")], "the server says it is elsewhere (status 308), at its own path in another spelling, as with or "
-     "without a '/' at the end; this is not followed, but can be given as the server's address"),
+     "the server answered HTTP 403; error: 'insufficient_scope'; required scope: 'files'"),
+    (307, [("Location", "http://elsewhere.example/mcp?key=1")], "the server redirects (status 307) to 'http://elsewhere.example:80'; mcpreel does not follow redirects: use that URL instead"),
+    (308, [("Location", "/mcp/?key=canary")], "the server redirects (status 308) to another spelling of its own path, such as with or without a '/' at the end; mcpreel does not follow redirects: use that URL instead"),
     (303, [("Location", "https://canary:canary@elsewhere.example/canary?canary")],
-     "the server says it is elsewhere (status 303), at an address that mcpreel cannot read: the URL names a user"),
-    (302, [], "the server says it is elsewhere (status 302), but not where"),
-    (429, [], "the server refused it (status 429)"),
-    (500, [], "the server failed at it (status 500)"), (503, [], "the server failed at it (status 503)"),
+     "the server redirects (status 303) to an invalid URL: the URL names a user"),
+    (302, [], "the server redirects (status 302) without a Location"),
+    (429, [], "the server answered HTTP 429"),
+    (500, [], "the server answered HTTP 500"), (503, [], "the server answered HTTP 503"),
 ], ids=["401", "401-metadata", "403", "403-scope", "307", "308", "303", "302", "429", "500", "503"])
 def test_a_server_that_refuses(upstream, bridge, mcpreel, run, status, headers, said):
     server = upstream(lambda conn: conn.request() and conn.answer(status, b"<html>no</html>", headers))
@@ -50,8 +48,8 @@ def is_told(one, mcpreel, run, status, said):
 
 
 @pytest.mark.parametrize("status, body, said", [
-    (202, None, "the server took the request and said nothing to it (status 202)"),
-    (200, result(99), "the server answered another request in its place, '99'"),
+    (202, None, "the server accepted the request but sent no response (status 202)"),
+    (200, result(99), "the server responded to another request id, '99'"),
 ], ids=["accepted", "another"])
 def test_an_answer_that_is_none(upstream, bridge, mcpreel, run, status, body, said):
     one = bridge(upstream(lambda conn: conn.request() and (conn.answer(json_=body) if body else conn.answer(status))))
@@ -72,15 +70,14 @@ def test_the_reason_is_in_the_file_before_the_client_has_it(upstream, bridge):
     one = bridge(upstream(serve))
     for n in range(1, 10):
         assert "status 503" in one.ask(call(n))["error"]["message"]
-        assert one.file.read_text().count("the server failed at it (status 503)") == n
+        assert one.file.read_text().count("the server answered HTTP 503") == n
     assert one.close() == 4
 
 
 @pytest.mark.parametrize("endpoint, said", [
-    ("http://127.0.0.1:{p}/messages?key=canary", "the server wants messages to go elsewhere, to 'http://127.0.0.1:{p}', and mcpreel sends them "
-     "to nobody but the server it was given"),
-    ("javascript:alert(1)", "the server wants messages to go to a 'javascript:' address, which is none of HTTP"),
-    ("http://user:pw@127.0.0.1:{p}/", "the server does not say where messages go to: the URL names a user"),
+    ("http://127.0.0.1:{p}/messages?key=canary", "the 'endpoint' event points to another origin ('http://127.0.0.1:{p}'); rejected"),
+    ("javascript:alert(1)", "the 'endpoint' event has a 'javascript:' URL, which is not HTTP"),
+    ("http://user:pw@127.0.0.1:{p}/", "invalid 'endpoint' event: the URL names a user"),
 ], ids=["elsewhere", "scheme", "user"])
 def test_an_endpoint_elsewhere_is_refused(upstream, bridge, mcpreel, run, endpoint, said):
     other = upstream(serving(echo))

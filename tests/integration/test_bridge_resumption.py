@@ -4,7 +4,7 @@ import queue
 from bridging import bridge, greeted, greeting, recorded, serving, stdio, upstream  # noqa: F401
 from http_peers import WAIT, call, initialize, of, result
 
-SILENT = "the server was silent for ten seconds after the client's end"
+SILENT = "the server sent nothing for 10 s after the client closed its input"
 AGAIN = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "again"}}
 
 

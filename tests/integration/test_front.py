@@ -337,7 +337,7 @@ def test_messages_between_mcpreel_and_a_server_are_recorded(record, mcpreel):
     said = [(r["from"], json.loads(r["text"]), r["conn"]) for r in of(lines, "raw", by="mcpreel")]
     assert [(f, m.get("method", m.get("error", m.get("result", {})).get("message", "result"))) for f, m, _ in said] == [
         ("client", "initialize"), ("server", "result"), ("client", "notifications/initialized"), ("server", "roots/list"),
-        ("client", "clients without a session cannot be asked"), ("client", "notifications/cancelled")]
+        ("client", "clients without a session do not accept server requests"), ("client", "notifications/cancelled")]
     assert {conn for _, _, conn in said} == {1} and of(lines, "raw") == of(lines, "raw", by="mcpreel")
     assert lines[-1]["total_messages"] == len(of(lines, "message")) == 3
 

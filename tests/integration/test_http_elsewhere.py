@@ -8,8 +8,8 @@ from http_peers import JSON, call, of, result
 from test_http_record import messages, record, recorded, upstream  # noqa: F401
 
 CANARY = "canary-41d7e0"
-GOES = "the server says it is elsewhere (status {}), at '{}': who follows that speaks to it without mcpreel"
-BESIDE = "the server says it is elsewhere (status {}), at another of its paths: what is said there is not recorded"
+GOES = "the server redirects (status {}) to '{}': clients that follow the redirect bypass mcpreel"
+BESIDE = "the server redirects (status {}) to another of its paths: traffic there is not recorded"
 
 
 def sending(where, status=307):
@@ -51,7 +51,7 @@ def test_who_is_sent_to_the_servers_own_address_stays(upstream, record, mcpreel,
     assert (first.status, first.get("x-before"), second.status, second.json) == (status, "1", 200, result(1))
     lines = recorded(program)
     assert messages(lines, dir="s2c") == [result(1)]
-    assert ends(lines) == [None, None] and "elsewhere" not in program.err
+    assert ends(lines) == [None, None] and "the server redirects" not in program.err
     assert run([mcpreel, "check", program.file]).code == 0
 
 
@@ -63,7 +63,7 @@ def test_what_leads_through_us_passes_but_for_who_we_are(upstream, record, where
     assert first.get("location") == told
     assert (first.status, second.json) == (307, result(1))
     lines = recorded(program)
-    assert ends(lines) == [None, None] and "elsewhere" not in program.err
+    assert ends(lines) == [None, None] and "the server redirects" not in program.err
     assert messages(lines, dir="s2c") == [result(1)]
 
 
@@ -130,7 +130,7 @@ def test_another_origin_is_told_as_the_server_said(upstream, record, mcpreel, ru
 def test_what_is_no_address_cannot_be_given_instead(upstream, record, mcpreel, run, where, why):  # noqa: F811
     program = record(upstream(sending(where)).url)
     assert program.client().post(call(1)).get("location") == where
-    why = f"the server says it is elsewhere (status 307), at an address that mcpreel cannot read: {why}"
+    why = f"the server redirects (status 307) to an invalid URL: {why}"
     is_told(program, mcpreel, run, [why], advice="")
 
 
@@ -151,7 +151,7 @@ def test_a_redirect_beside_the_endpoint_is_a_matter_of_logins(upstream, record):
     client = program.client()
     client.ask(method="GET", path="/login")
     assert client.answer().get("location") == "http://127.0.0.1:1/"
-    assert ends(recorded(program)) == [None] and "elsewhere" not in program.err
+    assert ends(recorded(program)) == [None] and "the server redirects" not in program.err
 
 
 def test_a_stream_at_another_path_is_told_once(upstream, record):  # noqa: F811
@@ -171,5 +171,5 @@ def test_a_stream_at_another_path_is_told_once(upstream, record):  # noqa: F811
         client.until(b"0\r\n\r\n")
     recorded(program)
     said = "the SSE stream at '/sse' and the messages posted for it are not recorded: it is not the recorded endpoint; for legacy HTTP+SSE, give that path with --url"
-    assert program.err.count(said) == 1 and program.err.count("the stream of events") == 1
+    assert program.err.count(said) == 1 and program.err.count("the SSE stream at") == 1
     assert CANARY not in program.file.read_text()

@@ -103,8 +103,8 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
     server.close()
 
 
-@pytest.mark.parametrize("status, why", [(401, "requires a login (status 401)"), (503, "failed at it (status 503)"),
-                                         (302, "says it is elsewhere (status 302)")])
+@pytest.mark.parametrize("status, why", [(401, "requires a login (status 401)"), (503, "answered HTTP 503"),
+                                         (302, "redirects (status 302)")])
 def test_a_status_is_told_as_it_is(clients, status, why):
     def refuse(conn):
         while conn.request():

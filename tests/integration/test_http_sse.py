@@ -231,13 +231,13 @@ def test_the_root_is_the_servers_own_path(old, record):
 
 
 @pytest.mark.parametrize("where, told", [
-    ("http://127.0.0.1:1/m", "elsewhere, to 'http://127.0.0.1:1', and"),
-    ("//example.com/m", "elsewhere, to 'http://example.com:80', and"),
-    ("https://127.0.0.1:PORT/m", "elsewhere, to 'https://127.0.0.1:PORT', and"),
-    ("http://[::1]:7/m", "elsewhere, to 'http://[::1]:7', and"),
-    ("/\\example.com/m", "the server does not say where messages go to: "),
-    ("", "the server does not say where messages go to: the event is empty"),
-    ("ftp:m", "to go to a 'ftp:' address, which is none of HTTP"),
+    ("http://127.0.0.1:1/m", "another origin ('http://127.0.0.1:1'); rejected"),
+    ("//example.com/m", "another origin ('http://example.com:80'); rejected"),
+    ("https://127.0.0.1:PORT/m", "another origin ('https://127.0.0.1:PORT'); rejected"),
+    ("http://[::1]:7/m", "another origin ('http://[::1]:7'); rejected"),
+    ("/\\example.com/m", "invalid 'endpoint' event: "),
+    ("", "the server sent an empty 'endpoint' event"),
+    ("ftp:m", "to go to a 'ftp:' URL, which is not HTTP"),
 ])
 def test_nobody_is_sent_elsewhere(old, record, where, told):
     server = old(lambda server, name: where.replace("PORT", str(server.upstream.port)) + (where and f"?s={name}"))
@@ -307,7 +307,7 @@ def test_nobody_is_sent_elsewhere_later_on(told, before, together):
     assert client.rest() == b""
     lines = recorded(program)
     (end,) = of(lines, "http", ev="end")
-    assert (end["by"], end["clean"]) == ("mcpreel", False) and "elsewhere, to 'http://evil.example:80', and" in end["why"]
+    assert (end["by"], end["clean"]) == ("mcpreel", False) and "another origin ('http://evil.example:80'); rejected" in end["why"]
     assert program.err.count(f"{end['why']}; aborted the stream") == 1
 
 
@@ -355,7 +355,7 @@ def test_one_who_goes_on_with_a_stream_is_told_too(told):
     go_on()
     assert b"evil" not in client.rest()
     recorded(program)
-    assert "elsewhere, to 'http://evil.example:80'" in program.err
+    assert "another origin ('http://evil.example:80')" in program.err
 
 
 @pytest.mark.parametrize("status, name, told", [

@@ -66,7 +66,8 @@ static void messages_go_on_as_they_came(void **state)
                               "<< {'id':1,'method':'roots/list'}\n"
                               "<< {'method':'a'}\n<< {'method':'b'}\n");
     hear(&b, b.one, "good morning");
-    assert_actions(&b.client, "report warn the server sent what is no message\n");
+    assert_actions(&b.client,
+                   "report warn the server sent data that is not a JSON-RPC message\n");
     close_bench(&b);
 }
 
@@ -127,7 +128,7 @@ static void an_error_without_an_id_is_to_the_only_request_of_its_talk(void **sta
     assert_null(client_pending_find_first(&b.told.pending, b.one));
     ask(&b, "{'id':3,'method':'ping'}", b.other);
     hear(&b, b.other, "{'error':{'code':1}}");
-    assert_actions(&b.client, "report warn the server complains: {'code':1}\n");
+    assert_actions(&b.client, "report warn server error without request id: {'code':1}\n");
     close_bench(&b);
 }
 

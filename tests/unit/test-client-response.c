@@ -75,7 +75,7 @@ static void events_are_told_and_where_they_end_is_remembered(void **state)
     assert_str(buf_str(&b.events), STR("endpoint:/m|message:{\"a\":\n1}|"));
     assert_str(buf_str(&b.heard.last_event_id), STR("2"));
     assert_int_equal(b.heard.retry_ms, 70);
-    assert_complaint(&b, "the stream of events ended before the answer");
+    assert_complaint(&b, "the SSE stream ended before the response");
     assert_int_equal(b.heard.new_events, 2);
     head(&b, 200, "text/event-stream", NULL, NULL);
     assert_int_equal(b.heard.new_events, 0);
@@ -189,27 +189,27 @@ static void every_way_not_to_answer_has_its_words(void **state)
     (void)state;
     open_bench(&b);
     head(&b, 200, "text/event-stream", "Content-Encoding", "gzip");
-    assert_complaint(&b, "the server's answer is packed, which nobody asked for");
+    assert_complaint(&b, "the server's response is compressed, which was not requested");
     head(&b, 200, "application/json", "Content-Encoding", "identity");
-    assert_complaint(&b, "the server took the request and said nothing to it (status 200)");
+    assert_complaint(&b, "the server accepted the request but sent no response (status 200)");
     data(&b, "<html>");
-    assert_complaint(&b, "the server's answer is neither a JSON-RPC message nor events");
+    assert_complaint(&b,
+                     "the server's response is neither a JSON-RPC message nor an SSE stream");
     head(&b, 302, NULL, "Location", "/login");
-    assert_complaint(&b, "the server says it is elsewhere (status 302), at another of its "
-                         "paths; this is not followed, but can be given as the server's "
-                         "address");
+    assert_complaint(&b, "the server redirects (status 302) to another of its paths; mcpreel "
+                         "does not follow redirects: use that URL instead");
     head(&b, 308, NULL, "Location", "http://user-less.example/mcp?key=secret");
-    assert_complaint(&b, "the server says it is elsewhere (status 308), at "
-                         "'http://user-less.example:80'; this is not followed, but can be "
-                         "given as the server's address");
+    assert_complaint(&b, "the server redirects (status 308) to "
+                         "'http://user-less.example:80'; mcpreel does not follow redirects: "
+                         "use that URL instead");
     head(&b, 307, NULL, NULL, NULL);
-    assert_complaint(&b, "the server says it is elsewhere (status 307), but not where");
+    assert_complaint(&b, "the server redirects (status 307) without a Location");
     head(&b, 304, NULL, NULL, NULL);
-    assert_complaint(&b, "the server refused it (status 304)");
+    assert_complaint(&b, "the server answered HTTP 304");
     head(&b, 429, NULL, NULL, NULL);
-    assert_complaint(&b, "the server refused it (status 429)");
+    assert_complaint(&b, "the server answered HTTP 429");
     head(&b, 502, NULL, NULL, NULL);
-    assert_complaint(&b, "the server failed at it (status 502)");
+    assert_complaint(&b, "the server answered HTTP 502");
     close_bench(&b);
 }
 
@@ -222,21 +222,20 @@ static void of_a_challenge_is_told_what_helps(void **state)
     (void)state;
     open_bench(&b);
     head(&b, 401, NULL, NULL, NULL);
-    assert_complaint(&b, LOGIN "; it does not say who gives one");
+    assert_complaint(&b, LOGIN "; it does not name its OAuth metadata");
     head(&b, 401, NULL, "WWW-Authenticate", "Basic realm=\"x\"");
-    assert_complaint(&b, LOGIN "; it does not say who gives one");
+    assert_complaint(&b, LOGIN "; it does not name its OAuth metadata");
     head(&b, 401, NULL, "WWW-Authenticate",
          "Bearer error=\"invalid_token\", resource_metadata=\"http://h/meta?key=1\"");
-    assert_complaint(&b, LOGIN "; it says 'invalid_token'; who gives one stands at "
-                               "'http://h/meta'");
+    assert_complaint(&b, LOGIN "; error: 'invalid_token'; OAuth metadata: 'http://h/meta'");
     head(&b, 403, NULL, "WWW-Authenticate",
          "Bearer error=\"insufficient_scope\", scope=\"a b\"");
-    assert_complaint(&b, "the server refused it (status 403); it says 'insufficient_scope'; "
-                         "it has to be for 'a b'");
+    assert_complaint(
+        &b, "the server answered HTTP 403; error: 'insufficient_scope'; required scope: 'a b'");
     head(&b, 403, NULL, NULL, NULL);
-    assert_complaint(&b, "the server refused it (status 403)");
+    assert_complaint(&b, "the server answered HTTP 403");
     head(&b, 400, NULL, "WWW-Authenticate", "Bearer error=\"invalid_request\"");
-    assert_complaint(&b, "the server refused it (status 400)");
+    assert_complaint(&b, "the server answered HTTP 400");
     close_bench(&b);
 }
 

@@ -653,7 +653,7 @@ static void what_is_compressed_is_unpacked_for_the_copy(void **state)
     say(&r, x, "12345");
     end(&r, x);
     assert_terse(&r.seen, "@11000 conn=1 x=2 gap s2c messages=1 bytes=5"
-                          " (compressed in a way that cannot be read)\n"
+                          " (cannot be decompressed)\n"
                           "@11000 conn=1 x=2 http end server\n");
     compressor_free(p);
     buf_release(&packed);

@@ -179,10 +179,10 @@ static void an_answer_that_is_none_is_told_to_the_recording_first(void **state)
 
     (void)state;
     open_bench(&b, script, true);
-    b.before = "http end server why=the server took the request and said nothing to it";
+    b.before = "http end server why=the server accepted the request but sent no response";
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "error");
-    assert_non_null(strstr(buf_z(&b.heard), "said nothing to it (status 202)"));
+    assert_non_null(strstr(buf_z(&b.heard), "sent no response (status 202)"));
     close_bench(&b);
 }
 

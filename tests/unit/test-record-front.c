@@ -82,7 +82,7 @@ static void what_we_say_in_its_place_is_told_as_ours(void **state)
     assert_has(buf_z(&b.scene.received), "HTTP/1.1 502 ");
     assert_has(cli_get_file(d, "a.jsonl"), "'status':502,'by':'mcpreel'");
     assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer','total_messages':1");
-    assert_has(buf_z(&d->err), "server 1 is gone: 'sh' ended with exit code 3\n");
+    assert_has(buf_z(&d->err), "server 1 ended: 'sh' ended with exit code 3\n");
     record_run_release(&b.scene);
 }
 

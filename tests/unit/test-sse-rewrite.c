@@ -65,12 +65,10 @@ static void nobody_is_sent_elsewhere(void **state)
     (void)state;
     assert_splits(
         STR("event: endpoint\ndata: http://other/m?s=1\n\ndata: {}\n\n"), run,
-        STR("!the server wants messages to go elsewhere, to 'http://other:80', and mcpreel "
-            "sends them to nobody but the server it was given"));
-    assert_splits(
-        STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
-        STR("!the server does not say where messages go to: the URL holds a character "
-            "that a URL cannot hold"));
+        STR("!the 'endpoint' event points to another origin ('http://other:80'); rejected"));
+    assert_splits(STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
+                  STR("!invalid 'endpoint' event: the URL holds a character "
+                      "that a URL cannot hold"));
 }
 
 static void nor_is_anybody_later_on(void **state)
@@ -84,13 +82,12 @@ static void nor_is_anybody_later_on(void **state)
         assert_splits(
             arena_printf(&a, "%sevent: endpoint\ndata: http://other/m\n\n", before[i]), run,
             arena_printf(&a,
-                         "%s!the server wants messages to go elsewhere, to 'http://other:80', "
-                         "and mcpreel sends them to nobody but the server it was given",
+                         "%s!the 'endpoint' event points to another origin "
+                         "('http://other:80'); rejected",
                          before[i]));
-    assert_splits(
-        STR("event: ping\nevent: endpoint\ndata: /m\n\n"), run,
-        STR("event: ping\nevent: endpoint\ndata: /m\n!the server says where messages go "
-            "to in an event that is too long, of two types or a message itself"));
+    assert_splits(STR("event: ping\nevent: endpoint\ndata: /m\n\n"), run,
+                  STR("event: ping\nevent: endpoint\ndata: /m\n!malformed or oversized "
+                      "'endpoint' event"));
     arena_release(&a);
 }
 

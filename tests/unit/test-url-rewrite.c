@@ -60,7 +60,7 @@ static void what_can_be_read_in_two_ways_is_not_read(void **state)
 {
     (void)state;
     check("/a/mcp", "/\\other/", "- the URL holds a character that a URL cannot hold");
-    check("/a/mcp", "/.//other/", "- it would seem to name a host");
+    check("/a/mcp", "/.//other/", "- the path begins with '//'");
     check("/a/mcp", "http://me@[::1]:3001/", "- the URL names a user");
 }
 
@@ -121,8 +121,8 @@ static void to_another_spelling_the_client_stays_with_us(void **state)
 }
 
 #define BESIDE                                                                                 \
-    " | the server says it is elsewhere (status 302), at another of its paths: what is said "  \
-    "there is not recorded"
+    " | the server redirects (status 302) to another of its paths: traffic there is "          \
+    "not recorded"
 
 static void to_another_path_it_does_too_and_that_is_told(void **state)
 {
@@ -136,8 +136,8 @@ static void to_another_path_it_does_too_and_that_is_told(void **state)
 }
 
 #define AWAY(where)                                                                            \
-    " | the server says it is elsewhere (status 308), at '" where                              \
-    "': who follows that speaks to it without mcpreel"
+    " | the server redirects (status 308) to '" where                                          \
+    "': clients that follow the redirect bypass mcpreel"
 
 static void to_another_origin_it_is_sent_as_the_server_said(void **state)
 {
@@ -151,14 +151,12 @@ static void to_another_origin_it_is_sent_as_the_server_said(void **state)
 static void what_cannot_be_read_passes_as_it_is(void **state)
 {
     (void)state;
-    check_redirect(
-        301, "/mcp", "https://me:key@h/mcp",
-        "https://me:key@h/mcp | the server says it is elsewhere (status 301), at an address "
-        "that mcpreel cannot read: the URL names a user!");
-    check_redirect(
-        301, "/mcp", "javascript:alert(1)",
-        "javascript:alert(1) | the server says it is elsewhere (status 301), at an address "
-        "that mcpreel cannot read: the URL begins with neither 'http://' nor 'https://'!");
+    check_redirect(301, "/mcp", "https://me:key@h/mcp",
+                   "https://me:key@h/mcp | the server redirects (status 301) to an invalid "
+                   "URL: the URL names a user!");
+    check_redirect(301, "/mcp", "javascript:alert(1)",
+                   "javascript:alert(1) | the server redirects (status 301) to an invalid URL: "
+                   "the URL begins with neither 'http://' nor 'https://'!");
 }
 
 static void other_answers_are_none(void **state)
@@ -193,28 +191,27 @@ static void check_said(unsigned status, const char *location, const char *want)
 }
 
 #define SAID(where)                                                                            \
-    "the server says it is elsewhere (status 307), " where                                     \
-    "; this is not followed, but can be given as the server's address"
+    "the server redirects (status 307) " where                                                 \
+    "; mcpreel does not follow redirects: use that URL instead"
 
 static void who_does_not_follow_is_told_no_more_than_an_origin(void **state)
 {
     (void)state;
-    check_said(307, "https://far/mcp?key", SAID("at 'https://far:443'"));
-    check_said(307, "//far:7/x", SAID("at 'https://far:7'"));
-    check_said(307, "https://h/login?key", SAID("at another of its paths"));
-    check_said(307, "/login#x", SAID("at another of its paths"));
+    check_said(307, "https://far/mcp?key", SAID("to 'https://far:443'"));
+    check_said(307, "//far:7/x", SAID("to 'https://far:7'"));
+    check_said(307, "https://h/login?key", SAID("to another of its paths"));
+    check_said(307, "/login#x", SAID("to another of its paths"));
     check_said(307, "https://H:443/mcp/?key=1",
-               SAID("at its own path in another spelling, as with or without a '/' at the "
+               SAID("to another spelling of its own path, such as with or without a '/' at the "
                     "end"));
-    check_said(301, NULL, "the server says it is elsewhere (status 301), but not where");
+    check_said(301, NULL, "the server redirects (status 301) without a Location");
 }
 
 static void of_what_cannot_be_read_nothing_is_told(void **state)
 {
     (void)state;
     check_said(302, "https://user:pw@evil.example/x?tok=S",
-               "the server says it is elsewhere (status 302), at an address that mcpreel "
-               "cannot read: the URL names a user");
+               "the server redirects (status 302) to an invalid URL: the URL names a user");
 }
 
 /* What `said` comes to at http://server:8080/a/sse?key=1: a target, or "- " and why not. */
@@ -245,8 +242,7 @@ static void an_address_of_the_server_is_taken(void **state)
     check_endpoint("http://server:8080/m?x", "/m?x");
     check_endpoint("//SERVER:8080/m", "/m");
     check_endpoint("//x/y",
-                   "- the server wants messages to go elsewhere, to 'http://x:80', and mcpreel "
-                   "sends them to nobody but the server it was given");
+                   "- the 'endpoint' event points to another origin ('http://x:80'); rejected");
 }
 
 static void elsewhere_is_refused_and_named_by_its_origin_alone(void **state)
@@ -265,8 +261,7 @@ static void elsewhere_is_refused_and_named_by_its_origin_alone(void **state)
         check_endpoint(
             others[i][0],
             arena_printf(&a,
-                         "- the server wants messages to go elsewhere, to '%s', and mcpreel "
-                         "sends them to nobody but the server it was given%c",
+                         "- the 'endpoint' event points to another origin ('%s'); rejected%c",
                          others[i][1], '\0')
                 .at);
         arena_release(&a);
@@ -277,27 +272,23 @@ static void what_is_no_address_of_http_is_named(void **state)
 {
     (void)state;
     check_endpoint("javascript:alert(1)",
-                   "- the server wants messages to go to a 'javascript:' address, "
-                   "which is none of HTTP");
-    check_endpoint(
-        "file:///etc/passwd",
-        "- the server wants messages to go to a 'file:' address, which is none of HTTP");
-    check_endpoint("http:x",
-                   "- the server does not say where messages go to: the URL begins with "
-                   "neither 'http://' nor 'https://'");
+                   "- the 'endpoint' event has a 'javascript:' URL, which is not HTTP");
+    check_endpoint("file:///etc/passwd",
+                   "- the 'endpoint' event has a 'file:' URL, which is not HTTP");
+    check_endpoint("http:x", "- invalid 'endpoint' event: the URL begins with "
+                             "neither 'http://' nor 'https://'");
     check_endpoint("http://user@server:8080/",
-                   "- the server does not say where messages go to: the URL names a user");
-    check_endpoint(" \n", "- the server does not say where messages go to: the event is empty");
-    check_endpoint("/a b",
-                   "- the server does not say where messages go to: the URL holds a character "
-                   "that a URL cannot hold");
+                   "- invalid 'endpoint' event: the URL names a user");
+    check_endpoint(" \n", "- the server sent an empty 'endpoint' event");
+    check_endpoint("/a b", "- invalid 'endpoint' event: the URL holds a character "
+                           "that a URL cannot hold");
 }
 
 static void an_address_can_be_too_long(void **state)
 {
     (void)state;
     check_endpoint("/0123456789012345678901234567890123456789012345678901234567890123456789",
-                   "- the server wants messages to go to an address too long");
+                   "- the URL of the 'endpoint' event is too long");
 }
 
 int main(void)
