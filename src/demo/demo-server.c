@@ -295,7 +295,7 @@ static void handle_request(struct demo_server *s, const struct mcp_message *mess
 {
     if (message->duplicate_member) {
         send_error(s, json_raw(message->id), MCP_INVALID_REQUEST,
-                   STR("a member of the request stands there twice"));
+                   STR("duplicate member in the request"));
         return;
     }
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)

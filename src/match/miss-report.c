@@ -262,8 +262,8 @@ static void write_rejection(struct miss_report *why, const struct index_rejectio
     }
     json_out_key_int(data, STR("status"), how->http_status);
     buf_printf(&why->log_line,
-               how->by_mcpreel ? ", which mcpreel answered with %u in place of the server"
-                               : ", which the server refused with %u",
+               how->by_mcpreel ? ", which mcpreel itself answered with HTTP %u"
+                               : ", which the server rejected with HTTP %u",
                how->http_status);
 }
 
@@ -297,15 +297,15 @@ static void write_nearest(struct miss_report *why, struct miss_search *q, struct
 }
 
 #define HINT_RECORD                                                                            \
-    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
-    "SERVER"
+    "record it with mcpreel record, or forward it to the server: --on-unmatched passthrough "  \
+    "-- SERVER"
 #define HINT_RECORD_VERSION                                                                    \
-    "record it with a client of this revision, or have the server answer: --on-unmatched "     \
-    "passthrough -- SERVER"
+    "record it with a client of this protocol version, or forward it to the server: "          \
+    "--on-unmatched passthrough -- SERVER"
 #define HINT_LOOSER_MATCH(how)                                                                 \
     "match less closely with --match " how ", or record it with mcpreel record"
 #define HINT_EXHAUSTED(how)                                                                    \
-    "give answers again with --on-exhausted " how ", or record a longer session"
+    "reuse responses with --on-exhausted " how ", or record a longer session"
 
 static struct str exhausted_hint(const struct match *found)
 {
@@ -370,8 +370,7 @@ static struct str hint_for(struct miss_search *q, const struct match *found)
         return exhausted_hint(found);
     if (found->outcome == MATCH_OUT_OF_ORDER)
         return found->any_order_helps
-                   ? STR("let requests come in any order: leave out --order total, "
-                         "keep --match sequential")
+                   ? STR("allow any order: omit --order total, keep --match sequential")
                    : STR(HINT_RECORD);
     if (found->outcome == MATCH_OTHER_PROTOCOL)
         return STR(HINT_RECORD_VERSION);
@@ -396,22 +395,23 @@ static const char *reason_of(const struct miss_search *q, enum match_outcome out
 static const char *other_protocol_text(const struct index *s, uint32_t call)
 {
     return s->calls[call].flags & CALL_CREATED_TASK
-               ? "answered with a task, which cannot be replayed to this revision: "
-               : "answered only after the client was asked, which cannot be replayed to this "
-                 "revision: ";
+               ? "the recorded response is a task, which cannot be converted to this protocol "
+                 "version: "
+               : "the recorded call has server requests, which cannot be converted to this "
+                 "protocol version: ";
 }
 
 static const char *outcome_text(const struct index *s, const struct match *found)
 {
     switch (found->outcome) {
     case MATCH_EXHAUSTED:
-        return "all recorded answers were given for ";
+        return "all recorded responses are used for ";
     case MATCH_OUT_OF_ORDER:
-        return "another request was recorded next, before ";
+        return "out of order: another recorded request comes before ";
     case MATCH_OTHER_PROTOCOL:
         return other_protocol_text(s, found->call);
     default:
-        return "no recorded answer for ";
+        return "no recorded response for ";
     }
 }
 
@@ -433,13 +433,13 @@ static const char *choose_nearest(struct miss_search *q, const struct match *fou
         return "next";
     case MATCH_EXHAUSTED:
         q->nearest.call = found->last_used;
-        return "the last of them";
+        return "the last one";
     case MATCH_OTHER_PROTOCOL:
         q->nearest.call = found->call;
-        return "recorded";
+        return "the recorded call";
     default:
         if (find_rejected(q))
-            return "the same";
+            return "the same request";
         find_nearest(q);
         return "nearest";
     }

@@ -159,7 +159,7 @@ static void report_once(struct passthrough *u, struct str why)
     map_put(&u->reported, why, u);
     actions_report(u->actions,
                    passthrough_has_pending(u) && !u->is_remote ? LOG_ERROR : LOG_WARN,
-                   "the server behind the recording: %.*s", STR_ARG(why));
+                   "passthrough server: %.*s", STR_ARG(why));
 }
 
 static void report_recovered(struct passthrough *u)
@@ -168,7 +168,7 @@ static void report_recovered(struct passthrough *u)
         return;
     map_release(&u->reported);
     map_init(&u->reported);
-    actions_report(u->actions, LOG_INFO, "the server behind the recording answers again");
+    actions_report(u->actions, LOG_INFO, "the passthrough server responds again");
 }
 
 /* `why` is empty if the upstream has ended. */
@@ -176,8 +176,8 @@ static void reject_call(struct passthrough *u, struct str id, struct str why)
 {
     u->failed = true;
     buf_clear(&u->text);
-    buf_printf(&u->text, "not recorded, and the server behind the recording %s%.*s",
-               why.len ? "does not answer: " : "is gone", STR_ARG(why));
+    buf_printf(&u->text, "not recorded, and the passthrough server %s%.*s",
+               why.len ? "does not respond: " : "has ended", STR_ARG(why));
     actions_send_error(u->actions, id, MCP_SERVER_ERROR, buf_str(&u->text), STR_NONE);
 }
 
@@ -291,7 +291,7 @@ static struct str initialize_error_text(struct passthrough *u, const struct mcp_
 
     if (is_transport_error(u, m))
         return text;
-    return arena_printf(&u->arena, "it refused to be initialized: %.*s", STR_ARG(text));
+    return arena_printf(&u->arena, "it rejected initialize: %.*s", STR_ARG(text));
 }
 
 /* Also takes a late response. A late error changes nothing: the calls have failed already. */
@@ -422,7 +422,7 @@ void passthrough_handle_record(struct passthrough *u, const struct record *r)
     u->activity_since_timer = true;
     if (r->kind != RECORD_MESSAGE) {
         actions_report(u->actions, LOG_WARN,
-                       "the server behind the recording sent what is no message");
+                       "the passthrough server sent data that is not a JSON-RPC message");
         return;
     }
     m = mcp_classify(r->message.msg, &u->arena);
@@ -499,7 +499,7 @@ static void reject_server_requests(struct passthrough *u, const void *of, uint64
         buf_clear(&u->text);
         buf_printf(&u->text,
                    "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":{\"code\":%d,\"message\":"
-                   "\"the client cannot be asked\"}}",
+                   "\"the server request cannot be delivered to the client\"}}",
                    STR_ARG(q->id), MCP_SERVER_ERROR);
         u->activity_since_timer = true;
         actions_send_upstream(u->actions, buf_str(&u->text));
@@ -557,9 +557,9 @@ bool passthrough_handle_timer(struct passthrough *u, uint64_t timer)
         return false;
     u->silence_timer = 0;
     if (u->state == PASSTHROUGH_INITIALIZING)
-        fail_for_now(u, STR("it does not answer its greeting"));
+        fail_for_now(u, STR("it did not respond to initialize"));
     else if (passthrough_has_pending(u) && is_silent(u))
-        fail_for_now(u, STR("it has been silent for 300 s"));
+        fail_for_now(u, STR("it sent nothing for 300 s"));
     else if (passthrough_has_pending(u))
         start_silence_timer(u, SILENCE_S);
     return true;

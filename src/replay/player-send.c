@@ -154,7 +154,7 @@ static void send_server_request(struct player *s, struct player_call *p)
                                         json_get(root, STR("params")))) {
         replay_report_add_server_request(s->report, p->call, method,
                                          SERVER_REQUEST_UNSUPPORTED);
-        actions_report(s->actions, LOG_WARN, "left out %.*s: this client does not support it",
+        actions_report(s->actions, LOG_WARN, "skipped %.*s: the client does not support it",
                        STR_ARG(method));
         return;
     }

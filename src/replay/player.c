@@ -161,7 +161,7 @@ static void advance(struct player *s, struct player_call *p)
     player_send_set_route(s, p);
     if (p->id.len && !(call->flags & CALL_HAS_RESPONSE))
         actions_send_error(s->actions, p->id, MCP_SERVER_ERROR,
-                           STR("this request was recorded without an answer"), STR_NONE);
+                           STR("this request was recorded without a response"), STR_NONE);
     p->done = true;
 }
 
@@ -337,7 +337,8 @@ static void compare_response(struct player *s, const struct player_server_reques
                           (struct params_mask){ NULL, 0 })) {
             replay_report_add_server_request(s->report, call, method, SERVER_REQUEST_DIFFERS);
             actions_report(s->actions, LOG_INFO,
-                           "the client answers %.*s otherwise than recorded", STR_ARG(method));
+                           "the client's response to %.*s differs from the recording",
+                           STR_ARG(method));
         }
         break;
     }
@@ -382,7 +383,7 @@ static void abandon_server_request(struct player *s, struct str key, const char 
                                   &s->recorded.arena);
 
     replay_report_add_server_request(s->report, p->call, method, SERVER_REQUEST_NO_RESPONSE);
-    actions_report(s->actions, LOG_WARN, "no answer to %.*s %s; going on", STR_ARG(method),
+    actions_report(s->actions, LOG_WARN, "no response to %.*s %s; continuing", STR_ARG(method),
                    why);
     free(q);
     p->open_requests--;
@@ -406,7 +407,7 @@ void player_handle_timer(struct player *s, uint64_t timer)
     }
     for (struct map_entry *e = NULL; (e = map_next(&s->open_server_requests, e));)
         if (((struct player_server_request *)e->value)->timer == timer) {
-            abandon_server_request(s, e->key, "after 60 s");
+            abandon_server_request(s, e->key, "within 60 s");
             free_done(s);
             return;
         }
@@ -434,8 +435,8 @@ void player_no_reply(struct player *s, uint64_t exchange)
         if (exchange && q->call->exchange != exchange)
             continue;
         abandon_server_request(s, e->key,
-                               exchange ? "from a client that has no stream for it"
-                                        : "from a client that says no more");
+                               exchange ? "(the client has no stream for it)"
+                                        : "(the client closed its input)");
         e = NULL; /* start over: the map has changed */
     }
     free_done(s);

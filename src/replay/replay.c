@@ -131,9 +131,9 @@ static void log_summary(struct replay *m)
     if (has_refused_clients(m))
         actions_report(&m->actions, LOG_ERROR,
                        "a client was not served: its protocol version is not in the recording");
-    log_calls(m, LOG_INFO, "a recorded progress token stands in a text and was left there",
+    log_calls(m, LOG_INFO, "a recorded progress token inside a text was not replaced",
               m->report.token_count, replay_report_next_token);
-    log_calls(m, m->options.strict_unused ? LOG_ERROR : LOG_INFO, "never asked for",
+    log_calls(m, m->options.strict_unused ? LOG_ERROR : LOG_INFO, "unused recorded calls",
               replay_report_unused_count(&m->report), replay_report_next_unused);
 }
 
@@ -152,9 +152,9 @@ static bool waits_for_upstream(struct replay *m)
 
 static void abort_passthrough(struct replay *m)
 {
-    passthrough_abort(&m->passthrough,
-                      m->ending_soon ? STR("it had not answered when the replay was ended")
-                                     : STR("it does not answer"));
+    passthrough_abort(&m->passthrough, m->ending_soon
+                                           ? STR("it had not responded when the replay ended")
+                                           : STR("it does not respond"));
 }
 
 static bool has_delayed_response(const struct replay *m)

@@ -126,7 +126,7 @@ static void send_generated_initialize(struct session *s, const struct mcp_messag
     }
     note_served(s);
     actions_report(s->shared->actions, LOG_WARN,
-                   "the recording has no initialize; made one up");
+                   "no initialize in the recording; using a generated response");
     actions_send_result(
         s->shared->actions, json_raw(live->id),
         arena_printf(&s->arena,
@@ -301,8 +301,9 @@ static void handle_miss(struct session *s, const struct mcp_message *live,
     replay_report_add_miss(h->report, live, &why);
     if (h->on_miss == ON_MISS_PASSTHROUGH) {
         actions_report(h->actions, LOG_INFO, "%s; %s", buf_z(&why.message),
-                       passthrough_has_ended(h->passthrough) ? "the server is gone"
-                                                             : "asking the server");
+                       passthrough_has_ended(h->passthrough)
+                           ? "the passthrough server has ended"
+                           : "forwarded to the passthrough server");
         passthrough_forward(h->passthrough, live, is_stateless(s, live), s);
     } else {
         send_miss_error(s, live, &why);
@@ -359,21 +360,20 @@ static void log_match_details(struct session *s, const struct match *m,
     unsigned long seq = idx->calls[m->call].seq;
 
     if (m->from_other_session)
-        actions_report(actions, LOG_INFO, "%.*s answered with #%lu, of another %s",
-                       STR_ARG(name), seq, is_other_protocol(s, m->call) ? "era" : "session");
+        actions_report(actions, LOG_INFO, "%.*s: matched #%lu of another %s", STR_ARG(name),
+                       seq, is_other_protocol(s, m->call) ? "protocol" : "session");
     if (m->tie)
-        actions_report(actions, LOG_DEBUG, "%.*s answered with #%lu; #%lu is as much alike",
-                       STR_ARG(name), seq, (unsigned long)idx->calls[m->tie].seq);
+        actions_report(actions, LOG_DEBUG, "%.*s: matched #%lu (tie with #%lu)", STR_ARG(name),
+                       seq, (unsigned long)idx->calls[m->tie].seq);
     if (masked)
         actions_report(actions, LOG_DEBUG,
-                       "%.*s answered with #%lu, of which a redacted value was not compared",
-                       STR_ARG(name), seq);
+                       "%.*s: matched #%lu; a redacted value was not compared", STR_ARG(name),
+                       seq);
     if (m->ambiguous_with && !s->warned_ambiguous)
-        actions_report(
-            actions, LOG_WARN,
-            "%.*s answered with #%lu, but only a redacted value tells that from #%lu: "
-            "they are given in recorded order",
-            STR_ARG(name), seq, (unsigned long)idx->calls[m->ambiguous_with].seq);
+        actions_report(actions, LOG_WARN,
+                       "%.*s: matched #%lu, which differs from #%lu only in a redacted value; "
+                       "using recorded order",
+                       STR_ARG(name), seq, (unsigned long)idx->calls[m->ambiguous_with].seq);
     s->warned_ambiguous = s->warned_ambiguous || m->ambiguous_with;
     if (m->params_differ)
         log_difference(s, m->call, live);
@@ -385,8 +385,7 @@ static void log_match(struct session *s, const struct match *m, const struct mcp
     bool masked = idx->calls[m->call].flags & CALL_REDACTED;
 
     if (m->skipped_first)
-        actions_report(s->shared->actions, LOG_DEBUG,
-                       "#%lu %.*s was passed over: not asked for yet",
+        actions_report(s->shared->actions, LOG_DEBUG, "skipped #%lu %.*s (not requested yet)",
                        (unsigned long)idx->calls[m->skipped_first].seq,
                        STR_ARG(index_method(idx, m->skipped_first)->name));
     if (s->shared->mcp_recorder_errors)
@@ -431,7 +430,7 @@ static void restart_task(struct session *s, uint32_t call)
 static void accept_unrecorded_subscription(struct session *s, const struct mcp_message *live)
 {
     actions_report(s->shared->actions, LOG_INFO,
-                   "no subscription was recorded; this one is kept quiet");
+                   "no subscription was recorded; accepted, no events will be sent");
     actions_send_notification(s->shared->actions,
                               STR("notifications/subscriptions/acknowledged"),
                               arena_printf(&s->arena,
@@ -444,7 +443,7 @@ static void accept_unrecorded_subscription(struct session *s, const struct mcp_m
 static void accept_unrecorded_level(struct session *s, const struct mcp_message *live)
 {
     actions_report(s->shared->actions, LOG_INFO,
-                   "this log level was not recorded; it changes nothing");
+                   "logging/setLevel was not recorded; acknowledged without effect");
     actions_send_result(s->shared->actions, json_raw(live->id), STR("{}"));
 }
 
@@ -628,8 +627,8 @@ static void handle_request(struct session *s, const struct mcp_message *live)
 {
     s->stateless_request = is_stateless_request(s, live);
     if (live->duplicate_member)
-        send_error(s, live, MCP_INVALID_REQUEST,
-                   STR("a member of the request stands there twice"), STR_NONE);
+        send_error(s, live, MCP_INVALID_REQUEST, STR("duplicate member in the request"),
+                   STR_NONE);
     else if (str_eq(live->method, STR("initialize")))
         handle_initialize(s, live);
     else if (str_eq(live->method, STR("server/discover")))
@@ -662,7 +661,7 @@ static void handle_response(struct session *s, const struct mcp_message *live)
     if (!passthrough_handle_client_response(s->shared->passthrough, live) &&
         !player_handle_response(&s->player, live))
         actions_report(s->shared->actions, LOG_WARN,
-                       "the client answered a question nobody asked: id %.*s",
+                       "the client responded to unknown request id %.*s",
                        STR_ARG(json_raw(live->id)));
 }
 
@@ -672,7 +671,7 @@ static void handle_non_message(struct session *s, const struct record *r)
 
     if (str_eq(r->bytes.why, STR("line too long"))) {
         actions_send_error(s->shared->actions, STR("null"), MCP_INVALID_REQUEST,
-                           STR("the line is longer than is read here"), STR_NONE);
+                           STR("the line is too long"), STR_NONE);
         return;
     }
     if (s->shared->mcp_recorder_errors) {

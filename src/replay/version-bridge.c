@@ -15,7 +15,7 @@ static void add_versions(struct buf *to, const struct index *s)
             buf_printf(to, "%s%.*s", to->len ? ", " : "", STR_ARG(text));
     }
     if (!to->len)
-        buf_add(to, s->has_stateless ? STR("2026-07-28") : STR("an older one"));
+        buf_add(to, s->has_stateless ? STR("2026-07-28") : STR("2025-11-25 or earlier"));
 }
 
 void version_bridge_warn(struct version_bridge *o, struct actions *actions,
@@ -27,22 +27,21 @@ void version_bridge_warn(struct version_bridge *o, struct actions *actions,
         return;
     o->warned[stateless] = true;
     if (!version.len)
-        version = stateless ? STR("2026-07-28") : STR("an older revision");
+        version = stateless ? STR("2026-07-28") : STR("2025-11-25 or earlier");
     version.len = version.len < VERSION_BRIDGE_TEXT ? version.len : VERSION_BRIDGE_TEXT - 1;
     buf_init(&versions, 1 << 10);
     add_versions(&versions, idx);
     if (stateless)
         actions_report(
             actions, LOG_WARN,
-            "a client speaks %.*s, the recorded server only %s: use a client that speaks "
-            "that, too, or record a server that speaks %.*s",
+            "a client speaks protocol version %.*s, the recorded server only %s: use a client "
+            "that speaks that version, or record a server that speaks %.*s",
             STR_ARG(version), buf_z(&versions), STR_ARG(version));
     else /* the server may support both: in 2026-07-28 the client chooses */
         actions_report(
             actions, LOG_WARN,
-            "a client speaks %.*s, the recording is of %s, which the recorded client "
-            "chose: record again with a client that speaks %.*s, or replay to one that "
-            "speaks %s",
+            "a client speaks protocol version %.*s, the recorded client chose %s: record again "
+            "with a client that speaks %.*s, or replay to a client that speaks %s",
             STR_ARG(version), buf_z(&versions), STR_ARG(version), buf_z(&versions));
     buf_release(&versions);
 }

@@ -69,7 +69,7 @@ def test_the_reason_is_in_the_file_before_the_client_has_it(upstream, bridge):
 
     one = bridge(upstream(serve))
     for n in range(1, 10):
-        assert "status 503" in one.ask(call(n))["error"]["message"]
+        assert "HTTP 503" in one.ask(call(n))["error"]["message"]
         assert one.file.read_text().count("the server answered HTTP 503") == n
     assert one.close() == 4
 

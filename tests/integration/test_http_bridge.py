@@ -598,7 +598,7 @@ def test_clients_on_http_have_such_a_server_behind_them_too(upstream, mcpreel, l
 def test_a_server_behind_the_recording_that_is_not_there(stdio, little):
     one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", "http://127.0.0.1:1/mcp", little))
     assert one.ask(call("b", "prompts/list"))["error"]["message"].startswith(
-        "not recorded, and the server behind the recording does not answer: cannot connect to 'http://127.0.0.1:1'")
+        "not recorded, and the passthrough server does not respond: cannot connect to 'http://127.0.0.1:1'")
     assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
     assert one.close() == 4
     assert "connect" in one.said

@@ -299,5 +299,5 @@ def test_each_way_in_which_a_server_fails_is_told_once(upstream, record):  # noq
         client.rest()
     assert program.stop() == 0
     told = [line for line in program.err.splitlines() if " aborted: " in line]
-    assert [line.split(" was")[0].split()[-1] for line in told] == ["1", "2"], program.err
+    assert [line.split(" aborted")[0].split()[-1] for line in told] == ["1", "2"], program.err
     assert len({line.split("aborted: ")[1] for line in told}) == 2

@@ -122,7 +122,7 @@ def test_what_its_own_era_lacks_is_said_in_its_way(replay):
     assert greeted(program, "2025-11-25")(name="newer-1", arguments={})["content"] == "newer only"
     assert stateless(program)(name="older", arguments={}) == {"content": "older only", "resultType": "complete"}
     assert program.stop() == 0
-    assert program.err.count("of another era") == 2, program.err
+    assert program.err.count("of another protocol") == 2, program.err
 
 
 @pytest.mark.parametrize("how", ["sequential", "by-request", "fuzzy"])

@@ -46,7 +46,7 @@ def clients(replay):
 
 
 def told(program):
-    return [line for line in program.err.splitlines() if "behind the recording" in line]
+    return [line for line in program.err.splitlines() if "passthrough server: " in line or "responds again" in line]
 
 
 def hanging_up(conn):
@@ -70,15 +70,15 @@ def test_a_server_that_is_down_is_tried_again(clients):
     for n in range(3):
         answer = ask(n)
         assert (answer.status, answer.json["id"]) == (200, n)
-        assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the server behind the recording does not answer: {refused}"}
+        assert answer.json["error"] == {"code": -32000, "message": f"not recorded, and the passthrough server does not respond: {refused}"}
     server = Upstream(hanging_up, port=port)
     assert ask("up").json == result("up", {"said": "prompts/list"})
     server.close()
     for n in range(2):
         assert ask(n).json["error"] == answer.json["error"]  # whether it has to be greeted again or not
     assert program.stop() == 4  # somebody went without an answer
-    down = f"mcpreel: warning: the server behind the recording: {refused}"
-    assert told(program) == [down, "mcpreel: the server behind the recording answers again", down]
+    down = f"mcpreel: warning: passthrough server: {refused}"
+    assert told(program) == [down, "mcpreel: the passthrough server responds again", down]
 
 
 def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
@@ -98,8 +98,8 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
     methods = [r.json.get("method") for r in server.requests if r.body]
     assert methods == ["initialize", "notifications/initialized", "prompts/list"] * 2
     program.stop()
-    assert told(program) == ["mcpreel: warning: the server behind the recording: the server ended the session; the next request starts a new one",
-                             "mcpreel: the server behind the recording answers again"]
+    assert told(program) == ["mcpreel: warning: passthrough server: the server ended the session; the next request starts a new one",
+                             "mcpreel: the passthrough server responds again"]
     server.close()
 
 

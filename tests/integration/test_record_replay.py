@@ -427,7 +427,7 @@ def test_replay_does_not_need_the_server(recording, server, run, mcpreel):
 def test_what_was_not_recorded(options, code, answers, recording, run, mcpreel):
     ran = replayed(run, mcpreel, recording, [request(1, "prompts/list"), request(2, "ping")], *options)
     assert ran.code == code and len(ran.out.splitlines()) == answers, ran
-    assert ran.err.startswith(b"mcpreel: no recorded answer for prompts/list; record it with mcpreel record")
+    assert ran.err.startswith(b"mcpreel: no recorded response for prompts/list; record it with mcpreel record")
     first = json.loads(ran.out.splitlines()[0])
     assert (first["id"], first["error"]["code"]) == (1, -32000)
 

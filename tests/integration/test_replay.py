@@ -302,7 +302,7 @@ def test_a_cassette_in_sequence_gives_answers_again_if_asked_to(how, third, run,
     assert got["y" if how == "cycle" else "x"]["result"]["content"][0]["text"] == third
 
 
-# --- the server behind the recording
+# --- the passthrough server
 
 def test_the_server_is_started_only_when_it_is_needed(recording, server, run, mcpreel, tmp_path):
     before = recording.read_bytes()

@@ -103,7 +103,7 @@ def test_clients_on_http_get_an_error_for_what_a_silent_server_owes(replay, reco
     answer = client.answer().json
     assert (answer["id"], answer["error"]["code"]) == ("new", -32000)
     said = program.process.stderr.read().decode()
-    assert "the server behind the recording: it had not answered when the replay was ended\n" in said
+    assert "passthrough server: it had not responded when the replay ended\n" in said
 
 
 def test_a_signal_after_the_end_of_a_client_on_stdio_is_heard(stdio, recording, silent):  # noqa: F811

@@ -66,4 +66,4 @@ def test_what_only_the_other_era_was_asked_for_is_understood(stage, mcpreel, vis
         heard = stage.visit(listener, "ts-2", f"{address}/mcp")
     assert_same(beyond_eras(apart(visited(listener, "ts-2"), "ts-2")), beyond_eras(apart(heard, "ts-2")))
     assert "tools/list answered with" not in (where / "err").read_text()
-    assert "of another era" in (where / "err").read_text()
+    assert "of another protocol" in (where / "err").read_text()

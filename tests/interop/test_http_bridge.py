@@ -130,7 +130,7 @@ def test_the_recording_is_played_over_http(replayed_visit, bridged, client, serv
 @pytest.mark.parametrize("client,server", OLD)
 def test_a_server_of_old_is_the_same_through_the_bridge(visited, bridged, client, server):
     tape = bridged(client, server)
-    assert "speaks HTTP+SSE" in tape.err
+    assert "speaks legacy HTTP+SSE" in tape.err
     assert_same(apart(visited(f"{client}-sse", server), server), apart(tape.document, server))
 
 

@@ -49,15 +49,16 @@ static void check(const char *const *words, const char *in, int code, const char
     "\n"
 
 #define HINT                                                                                   \
-    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
+    "record it with mcpreel record, or forward it to the server: --on-unmatched passthrough "  \
+    "-- "                                                                                      \
     "SERVER"
 #define MISS                                                                                   \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no recorded "      \
-    "answer for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"        \
+    "response for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"      \
     "\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\",\"differences\":[{\"path\":"        \
     "\"$.params.name\",\"recorded\":\"a\",\"got\":\"c\"}]},\"hint\":\"" HINT "\"}}}\n"
 #define COMPLAINT                                                                              \
-    "mcpreel: no recorded answer for tools/call 'c'; nearest is #1 tools/call 'a', which "     \
+    "mcpreel: no recorded response for tools/call 'c'; nearest is #1 tools/call 'a', which "   \
     "differs at $.params.name: recorded \"a\", got \"c\"; " HINT "\n"
 
 static void recorded_answers_go_to_the_live_client(void **state)
@@ -99,7 +100,7 @@ static void with_fail_at_end_it_goes_on_and_ends_with_1(void **state)
           ASK("1", "c", "1") ASK("2", "b", "1"), 1,
           MISS "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
           COMPLAINT "mcpreel: answered 1 request from the recording, 1 unmatched\n"
-                    "mcpreel: never asked for: #1 tools/call a\n");
+                    "mcpreel: unused recorded calls: #1 tools/call a\n");
     check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "file"), ASK("2", "b", "1"), 0,
           "{\"id\":2,\"result\":{\"is\":\"b\"}}\n", "");
     check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "--on-unmatched", "passthrough",
@@ -121,7 +122,7 @@ static void a_miss_is_answered_and_ends_with_1(void **state)
     (void)state;
     check(PROGRAM_WORDS("replay", "file"), ASK("1", "c", "1") ASK("2", "a", "1"), 1, MISS,
           COMPLAINT "mcpreel: answered 0 requests from the recording, 1 unmatched\n"
-                    "mcpreel: never asked for: #1 tools/call a, #3 tools/call b\n");
+                    "mcpreel: unused recorded calls: #1 tools/call a, #3 tools/call b\n");
 }
 
 static void with_warn_it_goes_on_and_ends_with_0(void **state)
@@ -131,7 +132,7 @@ static void with_warn_it_goes_on_and_ends_with_0(void **state)
           ASK("1", "c", "1") ASK("2", "b", "1"), 0,
           MISS "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
           COMPLAINT "mcpreel: answered 1 request from the recording, 1 unmatched\n"
-                    "mcpreel: never asked for: #1 tools/call a\n");
+                    "mcpreel: unused recorded calls: #1 tools/call a\n");
 }
 
 static void by_request_other_params_are_a_miss(void **state)
@@ -182,7 +183,7 @@ static void a_line_beyond_all_measure_is_an_error_and_told(void **state)
     assert_int_equal(p.code, 0);
     assert_str(buf_str(&p.out),
                STR("{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,\"message\":"
-                   "\"the line is longer than is read here\"}}\n"
+                   "\"the line is too long\"}}\n"
                    "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n"));
     assert_non_null(strstr(buf_z(&p.err), "mcpreel: warning: the client sent a line of "
                                           "67108865 bytes; it was ignored\n"));
@@ -268,7 +269,7 @@ static void what_was_not_asked_for_can_be_a_finding(void **state)
     (void)state;
     check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"), ASK("1", "a", "1"), 1,
           "{\"id\":1,\"result\":{\"is\":\"a\"}}\n",
-          "mcpreel: never asked for: #3 tools/call b\n");
+          "mcpreel: unused recorded calls: #3 tools/call b\n");
     check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"),
           ASK("1", "a", "1") ASK("2", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"a\"}}\n{\"id\":2,\"result\":{\"is\":\"b\"}}\n", "");
@@ -326,11 +327,12 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
         "interaction for tools/call [b]\",\"data\":{\"reason\":\"never recorded\","
         "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
         "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"record it with "
-        "mcpreel record, or have the server answer: --on-unmatched passthrough -- SERVER\"}}}\n"
+        "mcpreel record, or forward it to the server: --on-unmatched passthrough -- "
+        "SERVER\"}}}\n"
         "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
-        "mcpreel: no recorded answer for tools/call 'b'; nearest is #3 tools/call 'b', which "
-        "differs at $.params.n: recorded 1, got 1.0; record it with mcpreel record, or "
-        "have the server answer: --on-unmatched passthrough -- SERVER\n");
+        "mcpreel: no recorded response for tools/call 'b'; nearest is #3 tools/call 'b', which "
+        "differs at $.params.n: recorded 1, got 1.0; record it with mcpreel record, or forward "
+        "it to the server: --on-unmatched passthrough -- SERVER\n");
     check(
         PROGRAM_WORDS("-q", "replay", "--stdio", "--cassette", "file", "--match", "sequential"),
         "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
@@ -409,9 +411,10 @@ static void ec_rec_009_what_is_not_recorded_is_passed_through(void **state)
                         server),
           ASK("1", "c", "1") ASK("2", "b", "1"), 0,
           "{\"id\":2,\"result\":{\"is\":\"b\"}}\n{\"id\":1,\"result\":{\"is\":\"live\"}}\n",
-          "mcpreel: no recorded answer for tools/call 'c'; asking the server\n"
+          "mcpreel: no recorded response for tools/call 'c'; forwarded to the passthrough "
+          "server\n"
           "mcpreel: answered 1 request from the recording, 1 unmatched\n"
-          "mcpreel: never asked for: #1 tools/call a\n");
+          "mcpreel: unused recorded calls: #1 tools/call a\n");
     fd = open("file", O_RDONLY);
     has = read(fd, after, sizeof after);
     close(fd);
@@ -429,8 +432,8 @@ static void a_server_behind_that_dies_is_told_and_ends_with_4(void **state)
                               "sh -c 'read x; echo broken >&2; exit 9'", "file"),
                 STR(ASK("1", "c", "1")));
     assert_int_equal(p.code, 4);
-    assert_non_null(strstr(buf_z(&p.out), "the server behind the recording is gone"));
-    assert_str(buf_str(&p.err), STR("mcpreel: the server behind the recording: 'sh' ended with "
+    assert_non_null(strstr(buf_z(&p.out), "the passthrough server has ended"));
+    assert_str(buf_str(&p.err), STR("mcpreel: passthrough server: 'sh' ended with "
                                     "exit code 9: broken\n"));
     program_release(&p);
     program_run(&p, NULL,

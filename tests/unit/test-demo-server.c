@@ -171,7 +171,7 @@ static void what_is_no_message_gets_the_error_the_protocol_has_for_it(void **sta
                             "<< {'jsonrpc':'2.0','id':null,'error':"
                             "{'code':-32600,'message':'not a JSON-RPC message'}}\n");
     assert_refused(&b, "{'id':1,'method':'ping','method':'tools/list'}", -32600,
-                   "a member of the request stands there twice");
+                   "duplicate member in the request");
     close_bench(&b);
 }
 

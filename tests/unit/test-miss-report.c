@@ -63,9 +63,10 @@ static void forget(struct told *t)
 }
 
 #define RECORD_IT                                                                              \
-    "record it with mcpreel record, or have the server answer: --on-unmatched passthrough -- " \
+    "record it with mcpreel record, or forward it to the server: --on-unmatched passthrough "  \
+    "-- "                                                                                      \
     "SERVER"
-#define AGAIN "give answers again with --on-exhausted last or cycle, or record a longer session"
+#define AGAIN "reuse responses with --on-exhausted last or cycle, or record a longer session"
 
 static void check(const char *live, bool exhausted, const char *message, const char *data,
                   const char *report)
@@ -89,10 +90,10 @@ static void the_nearest_has_the_fewest_differences(void **state)
 {
     (void)state;
     check("{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':5,'b':4}}}",
-          false, "no recorded answer for tools/call 'add'",
+          false, "no recorded response for tools/call 'add'",
           "{'reason':'never recorded','nearest':{'seq':5,'method':'tools/call','subject':'add',"
           "'differences':[{'path':'$.params.arguments.b','recorded':3,'got':4}]}}",
-          "no recorded answer for tools/call 'add'; nearest is #5 tools/call 'add', which "
+          "no recorded response for tools/call 'add'; nearest is #5 tools/call 'add', which "
           "differs at $.params.arguments.b: recorded 3, got 4");
 }
 
@@ -101,11 +102,11 @@ static void of_two_as_near_the_first_recorded_one_is_told(void **state)
     (void)state;
     check(
         "{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':9,'b':9}}}",
-        false, "no recorded answer for tools/call 'add'",
+        false, "no recorded response for tools/call 'add'",
         "{'reason':'never recorded','nearest':{'seq':1,'method':'tools/call','subject':'add',"
         "'differences':[{'path':'$.params.arguments.a','recorded':1,'got':9},"
         "{'path':'$.params.arguments.b','recorded':2,'got':9}]}}",
-        "no recorded answer for tools/call 'add'; nearest is #1 tools/call 'add', which "
+        "no recorded response for tools/call 'add'; nearest is #1 tools/call 'add', which "
         "differs at $.params.arguments.a: recorded 1, got 9, $.params.arguments.b: recorded 2, "
         "got 9");
 }
@@ -114,12 +115,12 @@ static void the_same_subject_is_nearer_than_the_same_arguments(void **state)
 {
     (void)state;
     check("{'id':1,'method':'tools/call','params':{'name':'mul','arguments':{'x':true}}}",
-          false, "no recorded answer for tools/call 'mul'",
+          false, "no recorded response for tools/call 'mul'",
           "{'reason':'never recorded','nearest':{'seq':3,'method':'tools/call','subject':'mul',"
           "'differences':[{'path':'$.params.arguments.a','recorded':1},"
           "{'path':'$.params.arguments.b','recorded':3},"
           "{'path':'$.params.arguments.x','got':true}]}}",
-          "no recorded answer for tools/call 'mul'; nearest is #3 tools/call 'mul', which "
+          "no recorded response for tools/call 'mul'; nearest is #3 tools/call 'mul', which "
           "differs at $.params.arguments.a: recorded 1, got nothing, $.params.arguments.b: "
           "recorded 3, got nothing, $.params.arguments.x: recorded nothing, got true");
 }
@@ -128,21 +129,21 @@ static void a_method_nobody_recorded_has_no_nearest(void **state)
 {
     (void)state;
     check("{'id':1,'method':'prompts/get','params':{'name':'p'}}", false,
-          "no recorded answer for prompts/get 'p'", "{'reason':'never recorded'}",
-          "no recorded answer for prompts/get 'p'");
-    check("{'id':1,'method':'own'}", false, "no recorded answer for own",
-          "{'reason':'never recorded'}", "no recorded answer for own");
+          "no recorded response for prompts/get 'p'", "{'reason':'never recorded'}",
+          "no recorded response for prompts/get 'p'");
+    check("{'id':1,'method':'own'}", false, "no recorded response for own",
+          "{'reason':'never recorded'}", "no recorded response for own");
 }
 
 static void what_is_used_up_says_so(void **state)
 {
     (void)state;
     check("{'id':1,'method':'resources/read','params':{'uri':'file:///a'}}", true,
-          "all recorded answers were given for resources/read 'file:///a'",
+          "all recorded responses are used for resources/read 'file:///a'",
           "{'reason':'exhausted','nearest':{'seq':7,'method':'resources/read','subject':"
           "'file:///a'}}",
-          "all recorded answers were given for resources/read 'file:///a'; the last of them is "
-          "#7 resources/read 'file:///a'");
+          "all recorded responses are used for resources/read 'file:///a'; the last one is #7 "
+          "resources/read 'file:///a'");
 }
 
 static void what_does_not_count_for_matching_is_no_difference(void **state)
@@ -150,11 +151,11 @@ static void what_does_not_count_for_matching_is_no_difference(void **state)
     (void)state;
     check("{'id':1,'method':'resources/read','params':{'_meta':{'progressToken':1},"
           "'uri':'file:///b'}}",
-          false, "no recorded answer for resources/read 'file:///b'",
+          false, "no recorded response for resources/read 'file:///b'",
           "{'reason':'never recorded','nearest':{'seq':7,'method':'resources/read',"
           "'subject':'file:///a','differences':[{'path':'$.params.uri',"
           "'recorded':'file:///a','got':'file:///b'}]}}",
-          "no recorded answer for resources/read 'file:///b'; nearest is #7 resources/read "
+          "no recorded response for resources/read 'file:///b'; nearest is #7 resources/read "
           "'file:///a', which differs at $.params.uri: recorded \"file:///a\", got "
           "\"file:///b\"");
 }
@@ -255,7 +256,7 @@ static void what_helps_the_exhausted_is_what_the_matcher_says(void **state)
         { { .last_helps = false }, RECORD_IT },
         { { .outcome = MATCH_OUT_OF_ORDER, .call = 2 }, RECORD_IT },
         { { .outcome = MATCH_OUT_OF_ORDER, .call = 2, .any_order_helps = true },
-          "leave out --order" },
+          "omit --order" },
     };
 
     (void)state;
@@ -321,13 +322,14 @@ static void in_total_order_the_next_one_is_told(void **state)
     (void)state;
     explain_in(&t, MATCH_SEQUENTIAL, recording,
                "{'id':1,'method':'resources/read','params':{'uri':'file:///a'}}", &early);
-    assert_str(buf_str(&t.why.message),
-               STR("another request was recorded next, before resources/read 'file:///a'"));
+    assert_str(
+        buf_str(&t.why.message),
+        STR("out of order: another recorded request comes before resources/read 'file:///a'"));
     assert_non_null(
         strstr(buf_z(&t.why.data), "\"reason\":\"too early\",\"nearest\":{\"seq\":3,"));
     assert_non_null(strstr(buf_z(&t.why.log_line), "; next is #3 tools/call 'mul'"));
     assert_non_null(
-        strstr(buf_z(&t.why.log_line), "leave out --order total, keep --match sequential"));
+        strstr(buf_z(&t.why.log_line), "omit --order total, keep --match sequential"));
     assert_int_equal(t.why.nearest, 2);
     forget(&t);
 }
@@ -341,12 +343,12 @@ static void what_only_another_era_can_be_told_is_told_so(void **state)
     explain_in(&t, MATCH_SEQUENTIAL, recording,
                "{'id':1,'method':'tools/call','params':{'name':'mul'}}", &uncrossed);
     assert_str(buf_str(&t.why.message),
-               STR("answered only after the client was asked, which cannot be replayed to this "
-                   "revision: tools/call 'mul'"));
+               STR("the recorded call has server requests, which cannot be converted to this "
+                   "protocol version: tools/call 'mul'"));
     assert_non_null(
         strstr(buf_z(&t.why.data), "\"reason\":\"other era\",\"nearest\":{\"seq\":3,"));
     assert_non_null(
-        strstr(buf_z(&t.why.log_line), "; recorded is #3 tools/call 'mul'; record"));
+        strstr(buf_z(&t.why.log_line), "; the recorded call is #3 tools/call 'mul'; record"));
     assert_int_equal(t.why.nearest, 2);
     forget(&t);
 }
@@ -382,14 +384,14 @@ static void what_became_of_the_same_is_told(void **state)
     (void)state;
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'t'}}", false);
     assert_string_equal(t.why.reason, "not answered");
-    assert_true(str_starts(buf_str(&t.why.log_line),
-                           STR("no recorded answer for tools/call 't'; the same is #1 "
-                               "tools/call 't', which mcpreel answered with 502 in place of "
-                               "the server; record it")));
+    assert_true(str_starts(
+        buf_str(&t.why.log_line),
+        STR("no recorded response for tools/call 't'; the same request is #1 "
+            "tools/call 't', which mcpreel itself answered with HTTP 502; record it")));
     forget(&t);
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'u'}}", false);
-    assert_true(
-        str_contains(buf_str(&t.why.log_line), STR("which the server refused with 401; ")));
+    assert_true(str_contains(buf_str(&t.why.log_line),
+                             STR("which the server rejected with HTTP 401; ")));
     forget(&t);
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'v'}}", false);
     assert_string_equal(t.why.reason, "never recorded");

@@ -242,8 +242,8 @@ static void giving_up_is_passed_on_under_our_id(void **state)
 }
 
 #define GONE                                                                                   \
-    "'error':{'code':-32000,'message':'not recorded, and the server behind the recording is "  \
-    "gone'}}\n"
+    "'error':{'code':-32000,'message':'not recorded, and the passthrough server has "          \
+    "ended'}}\n"
 
 static void a_server_that_is_gone_owes_nothing_any_more(void **state)
 {
@@ -255,7 +255,7 @@ static void a_server_that_is_gone_owes_nothing_any_more(void **state)
     buf_clear(&b.stepper.actions);
     passthrough_handle_closed(&b.up, STR("it fell"));
     passthrough_handle_closed(&b.up, STR("it fell again"));
-    assert_actions(&b.stepper, "report error the server behind the recording: it fell\n"
+    assert_actions(&b.stepper, "report error passthrough server: it fell\n"
                                "<< {'jsonrpc':'2.0','id':1," GONE);
     tell(&b, CLIENT_ASKS, "{'id':2,'method':'m'}");
     assert_actions(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
@@ -273,10 +273,8 @@ static void one_that_refuses_the_greeting_is_gone(void **state)
     tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
-    assert_actions(
-        &b.stepper,
-        "report error the server behind the recording: it refused to be initialized: no\n"
-        "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_actions(&b.stepper, "report error passthrough server: it rejected initialize: no\n"
+                               "<< {'jsonrpc':'2.0','id':1," GONE);
     tear_down(&b);
 }
 
@@ -305,10 +303,9 @@ static void one_that_is_silent_can_be_given_up(void **state)
     set_up(&b);
     tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
-    passthrough_abort(&b.up, STR("it does not answer"));
-    assert_actions(&b.stepper,
-                   "report error the server behind the recording: it does not answer\n"
-                   "<< {'jsonrpc':'2.0','id':1," GONE);
+    passthrough_abort(&b.up, STR("it does not respond"));
+    assert_actions(&b.stepper, "report error passthrough server: it does not respond\n"
+                               "<< {'jsonrpc':'2.0','id':1," GONE);
     assert_false(passthrough_has_pending(&b.up));
     tell(&b, SERVER, "{'id':1,'result':{}}");
     assert_actions(&b.stepper, "");
@@ -325,10 +322,9 @@ static void one_that_does_not_answer_its_greeting_in_time_is_gone(void **state)
     buf_clear(&b.stepper.actions);
     assert_false(passthrough_handle_timer(&b.up, b.up.silence_timer + 1)); /* another's */
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
-    assert_actions(
-        &b.stepper,
-        "report error the server behind the recording: it does not answer its greeting\n"
-        "<< {'jsonrpc':'2.0','id':1," GONE);
+    assert_actions(&b.stepper,
+                   "report error passthrough server: it did not respond to initialize\n"
+                   "<< {'jsonrpc':'2.0','id':1," GONE);
     assert_true(b.up.failed);
     assert_false(passthrough_handle_timer(&b.up, 0));
     tear_down(&b);
@@ -358,10 +354,8 @@ static void only_silence_counts_and_only_of_one_who_owes_something(void **state)
     tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
     assert_actions(&b.stepper, "timer 4 in 300000000 us\nup<< {'id':3,'method':'m'}\n");
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
-    assert_actions(
-        &b.stepper,
-        "report error the server behind the recording: it has been silent for 300 s\n"
-        "<< {'jsonrpc':'2.0','id':3," GONE);
+    assert_actions(&b.stepper, "report error passthrough server: it sent nothing for 300 s\n"
+                               "<< {'jsonrpc':'2.0','id':3," GONE);
     tear_down(&b);
 }
 
@@ -376,7 +370,7 @@ static void one_that_ends_owing_nothing_has_not_failed(void **state)
     tell(&b, SERVER, "{'id':1,'result':{}}");
     buf_clear(&b.stepper.actions);
     passthrough_handle_closed(&b.up, STR("done"));
-    assert_actions(&b.stepper, "report warn the server behind the recording: done\n");
+    assert_actions(&b.stepper, "report warn passthrough server: done\n");
     assert_false(b.up.failed);
     assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
     tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
@@ -412,7 +406,7 @@ static void an_error_of_its_own_is_no_complaint_whatever_data_it_has(void **stat
     ask_and_answer(&b, "{'id':1,'error':{'code':-32603," STATUS_500);
     assert_actions(&b.stepper, "<< {'id':7,'error':{'code':-32603," STATUS_500 "\n");
     ask_and_answer(&b, "{'id':2,'error':{'code':-32000," STATUS_500);
-    assert_actions(&b.stepper, "report warn the server behind the recording: m\n"
+    assert_actions(&b.stepper, "report warn passthrough server: m\n"
                                "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
     tear_down(&b);
 }
@@ -431,7 +425,7 @@ static void a_late_greeting_that_fails_fails_nobody_else(void **state)
     tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
     tell(&b, SERVER, "{'id':2,'result':{}}");
     assert_actions(&b.stepper, "timer 2 in 300000000 us\nup<< {'id':2,'method':'m'}\n"
-                               "report info the server behind the recording answers again\n"
+                               "report info the passthrough server responds again\n"
                                "<< {'id':2,'result':{}}\n");
     tear_down(&b);
 }
@@ -513,10 +507,9 @@ static void what_it_asked_before_it_failed_is_called_off(void **state)
     assert_actions(
         &b.stepper,
         "timer 2 in 300000000 us\n"
-        "report warn the server behind the recording: it has been silent for 300 s\n"
+        "report warn passthrough server: it sent nothing for 300 s\n"
         "<< {'jsonrpc':'2.0','id':4,'error':{'code':-32000,'message':'not recorded, and "
-        "the server behind the recording does not answer: it has been silent for 300 "
-        "s'}}\n");
+        "the passthrough server does not respond: it sent nothing for 300 s'}}\n");
     tear_down(&b);
 }
 

@@ -55,7 +55,7 @@ static void a_question_goes_only_to_a_client_that_can_answer_it(void **state)
     player_run_init(&t, recording);
     player_run_reset(&t, "{'roots':{}}");
     player_run_play(&t, 0, "{'id':1,'method':'a'}", false);
-    assert_terse(&t, "[warn] left out sampling/createMessage: this client does not support it\n"
+    assert_terse(&t, "[warn] skipped sampling/createMessage: the client does not support it\n"
                      "{'id':6,'method':'ping'}\n");
     assert_true(player_run_respond(&t, "6"));
     assert_terse(&t, "{'id':1,'result':{}}\n");

@@ -93,7 +93,7 @@ static void a_request_recorded_without_answer_gets_an_error(void **state)
     player_run_play(&t, 0, "{'id':0,'method':'initialize'}", false);
     assert_terse(&t, "{'method':'n'}\n"
                      "{'jsonrpc':'2.0','id':0,'error':{'code':-32000,'message':"
-                     "'this request was recorded without an answer'}}\n");
+                     "'this request was recorded without a response'}}\n");
     player_run_release(&t);
 }
 
@@ -185,7 +185,7 @@ static void a_question_is_given_up_after_a_minute(void **state)
         player_has_delayed_response(&t.player)); /* who has closed its end answers no more */
     buf_clear(&t.text);
     player_handle_timer(&t.player, t.reply_timer);
-    assert_terse(&t, "[warn] no answer to q after 60 s; going on\n{'id':1,'result':{}}\n");
+    assert_terse(&t, "[warn] no response to q within 60 s; continuing\n{'id':1,'result':{}}\n");
     assert_false(player_run_respond(&t, "5"));
     player_handle_timer(&t.player, t.reply_timer);
     assert_terse(&t, "");
@@ -204,7 +204,7 @@ static void another_answer_than_the_recorded_one_is_told(void **state)
     player_run_play(&t, 0, "{'id':1,'method':'a'}", false);
     buf_clear(&t.text);
     assert_true(player_run_respond(&t, "5"));
-    assert_terse(&t, "[info] the client answers q otherwise than recorded\n"
+    assert_terse(&t, "[info] the client's response to q differs from the recording\n"
                      "{'id':1,'result':{}}\n");
     player_run_release(&t);
 }

@@ -61,12 +61,13 @@ static void say_http(struct version_run *e, const struct request_rules *rules, c
 #define V(version) (1u << (version))
 
 #define OLD_ONE                                                                                \
-    "a client speaks 2025-06-18, the recording is of 2026-07-28, which the recorded client "   \
-    "chose: record again with a client that speaks 2025-06-18, or replay to one that speaks "  \
+    "a client speaks protocol version 2025-06-18, the recorded client chose 2026-07-28: "      \
+    "record again with a client that speaks 2025-06-18, or replay to a client that speaks "    \
     "2026-07-28|"
 #define NEW_ONE                                                                                \
-    "a client speaks 2026-07-28, the recorded server only 2025-11-25, 2025-03-26: use a "      \
-    "client that speaks that, too, or record a server that speaks 2026-07-28|"
+    "a client speaks protocol version 2026-07-28, the recorded server only 2025-11-25, "       \
+    "2025-03-26: use a client that speaks that version, or record a server that speaks "       \
+    "2026-07-28|"
 
 static void a_client_of_the_old_era_is_told_of_once(void **state)
 {
@@ -127,14 +128,14 @@ static void what_nobody_knows_is_told_as_that(void **state)
     (void)state;
     open_ear(&e, 0, true);
     say_http(&e, &new, INIT("5"));
-    close_ear(&e,
-              "a client speaks an older revision, the recording is of 2026-07-28, which the "
-              "recorded client chose: record again with a client that speaks an older "
-              "revision, or replay to one that speaks 2026-07-28|");
+    close_ear(&e, "a client speaks protocol version 2025-11-25 or earlier, the recorded client "
+                  "chose 2026-07-28: record again with a client that speaks 2025-11-25 or "
+                  "earlier, or replay to a client that speaks 2026-07-28|");
     open_ear(&e, 0, false);
     version_bridge_warn(&e.era, &e.say, &e.script, true, STR_NONE);
-    close_ear(&e, "a client speaks 2026-07-28, the recorded server only an older one: use a "
-                  "client that speaks that, too, or record a server that speaks 2026-07-28|");
+    close_ear(&e, "a client speaks protocol version 2026-07-28, the recorded server only "
+                  "2025-11-25 or earlier: use a client that speaks that version, or record a "
+                  "server that speaks 2026-07-28|");
 }
 
 static void a_name_is_not_told_at_any_length(void **state)
@@ -146,10 +147,9 @@ static void a_name_is_not_told_at_any_length(void **state)
     version_bridge_warn(&e.era, &e.say, &e.script, false,
                         STR("0123456789012345678901234567890123456789"));
     close_ear(&e,
-              "a client speaks 0123456789012345678901234567890, the recording is of "
-              "2026-07-28, which the recorded client chose: record again with a client that "
-              "speaks 0123456789012345678901234567890, or replay to one that speaks "
-              "2026-07-28|");
+              "a client speaks protocol version 0123456789012345678901234567890, the recorded "
+              "client chose 2026-07-28: record again with a client that speaks "
+              "0123456789012345678901234567890, or replay to a client that speaks 2026-07-28|");
 }
 
 static bool is_possible(const char *answer)
