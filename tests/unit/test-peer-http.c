@@ -290,6 +290,94 @@ static void the_status_of_the_latest_failure_is_kept(void **state)
     close_bench(&b);
 }
 
+#define INITIALIZE                                                                             \
+    "{\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
+#define OK_EMPTY "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+/* Sends a notification and ends the session at the first message, like an engine in its step.
+ */
+struct ender {
+    struct app app;
+    struct loop *loop;
+    struct peer *server;
+    bool await, exited, in_call;
+};
+
+static void end_at_message(void *to, struct str message)
+{
+    struct ender *b = to;
+
+    (void)message;
+    assert_false(b->in_call);
+    b->in_call = true;
+    peer_send(b->server, STR("{\"method\":\"notifications/x\"}"));
+    assert_true(peer_queued(b->server) > 0);
+    peer_end(b->server, b->await);
+    b->in_call = false;
+}
+
+static void note_exit(void *to)
+{
+    struct ender *b = to;
+
+    b->exited = true;
+    loop_stop(b->loop);
+}
+
+static void check_end(const struct fake_server_step *script, bool await)
+{
+    static const struct peer_events ender_events = { .message = end_at_message,
+                                                     .exited = note_exit };
+    static const struct log quiet = { .level = LOG_ERROR };
+    struct ender b = { .app = { .log = &quiet }, .loop = loop_new(), .await = await };
+    struct peer_owner owner = {
+        .loop = b.loop, .app = &b.app, .events = &ender_events, .to = &b, .in_engine = true
+    };
+    char url[64];
+    struct remote_config where = { .url = url };
+    struct fake_server peer;
+    struct err e = ERR_NONE;
+
+    fake_server_start(&peer, script);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
+    assert_true(peer_http_start(&b.server, &where, &owner, &e));
+    peer_send(b.server, STR(INITIALIZE));
+    loop_run(b.loop);
+    assert_true(b.exited);
+    peer_free(b.server);
+    loop_free(b.loop);
+    fake_server_join(&peer);
+}
+
+#define SESSION_OPENED                                                                         \
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"               \
+    "Content-Length: 20\r\nConnection: close\r\n\r\n" PONG(1)
+
+static void the_end_comes_after_what_is_queued(void **state)
+{
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, SESSION_OPENED),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, OK_EMPTY),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "DELETE /mcp"), FAKE_TEXT(SAYS, OK_EMPTY),
+        FAKE(DONE),
+    };
+
+    (void)state;
+    check_end(script, true);
+}
+
+static void what_is_queued_is_dropped_if_no_response_is_awaited(void **state)
+{
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, SESSION_OPENED),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "DELETE /mcp"), FAKE_TEXT(SAYS, OK_EMPTY),
+        FAKE(DONE),
+    };
+
+    (void)state;
+    check_end(script, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +388,8 @@ int main(void)
         cmocka_unit_test(an_answer_can_be_held),
         cmocka_unit_test(what_cannot_be_a_url_is_refused),
         cmocka_unit_test(the_status_of_the_latest_failure_is_kept),
+        cmocka_unit_test(the_end_comes_after_what_is_queued),
+        cmocka_unit_test(what_is_queued_is_dropped_if_no_response_is_awaited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -222,15 +222,20 @@ static void a_signal_ends_the_server_and_the_caller_knows(void **state)
 }
 
 /* With a server on that port. */
-static bool play_http(struct bench *b, int port, const struct run_client_options *options)
+static bool run_http(struct bench *b, int port, const struct run_client_options *options)
 {
     char url[64];
     struct remote_config remote = { .url = url, .display_url = url };
 
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", port);
-    open_bench(b);
     return run_client_run(&b->client, &(struct peer_target){ .remote = &remote }, options,
                           &b->e);
+}
+
+static bool play_http(struct bench *b, int port, const struct run_client_options *options)
+{
+    open_bench(b);
+    return run_http(b, port, options);
 }
 
 static const struct run_client_options in_time = { .limit_ms = 10000 };
@@ -314,8 +319,7 @@ static void an_http_server_has_a_limit_too(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
-        FAKE_TEXT(SEES, "POST /mcp"),
-        FAKE_N(REST, 400),
+        FAKE(HOLD),
         FAKE(DONE),
     };
     struct fake_server peer;
@@ -330,6 +334,30 @@ static void an_http_server_has_a_limit_too(void **state)
     assert_string_equal(b.e.msg, want);
     assert_str(buf_str(&b.asker.heard), STR("closed\n"));
     end(&b);
+    fake_server_continue(&peer);
+    fake_server_join(&peer);
+}
+
+static void a_signal_ends_an_http_session_too(void **state)
+{
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),
+        FAKE(HOLD),
+        FAKE(DONE),
+    };
+    struct fake_server peer;
+    struct bench b;
+
+    (void)state;
+    fake_server_start(&peer, script);
+    open_bench(&b);
+    b.asker.signum = SIGINT;
+    assert_true(
+        run_http(&b, peer.port, &(struct run_client_options){ .stop_on_signal = true }));
+    assert_int_equal(b.client.interrupted, SIGINT);
+    assert_str(buf_str(&b.asker.heard), STR("closed at shutdown\n"));
+    end(&b);
+    fake_server_continue(&peer);
     fake_server_join(&peer);
 }
 
@@ -348,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_server_that_cannot_be_reached_is_lost),
         cmocka_unit_test(a_server_that_wants_credentials_is_known),
         cmocka_unit_test(an_http_server_has_a_limit_too),
+        cmocka_unit_test(a_signal_ends_an_http_session_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
