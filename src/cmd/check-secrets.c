@@ -309,7 +309,8 @@ int check_secrets(const struct app *app, const struct redaction_args *args,
     bool ok;
 
     if (!args->defaults && !args->env.count && !args->patterns.count && !args->members.count) {
-        err_set(e, ERR_USAGE, "nothing is secret: there is nothing to look for");
+        err_set(e, ERR_USAGE,
+                "no secrets to search for: '--no-redact-defaults' without other rules");
         return EXIT_USAGE;
     }
     buf_init(&r.text, REPORT_MAX);

@@ -43,11 +43,11 @@ static const struct option check_options[] = {
       .type = OPTION_LIST,
       .split = true,
       .offset = offsetof(struct check_args, ignore),
-      .help = "pass over these findings, by the ids that --json shows" },
+      .help = "accept these findings; --json shows their ids" },
     { .name = "secrets",
       .type = OPTION_FLAG,
       .offset = offsetof(struct check_args, secrets),
-      .help = "look for secrets instead" },
+      .help = "search for secrets instead" },
     REDACTION_OPTIONS(struct check_args, redaction),
     { 0 },
 };
@@ -179,7 +179,7 @@ static void add_findings(struct buf *to, const struct check *c, const struct che
     if (has_only_warnings(f)) {
         buf_add(to, STR("  "));
         units_write_count(to, f->file.notes, "warning", "warnings");
-        buf_add(to, STR(" while it was read\n"));
+        buf_add(to, STR(" while reading it\n"));
     }
     buf_release(&text);
 }
@@ -188,7 +188,7 @@ static void add_findings(struct buf *to, const struct check *c, const struct che
 static void add_skipped(struct buf *to, const struct reader_damage *d)
 {
     if (d->decompress_failed)
-        buf_add(to, STR("  left out: what cannot be unpacked\n"));
+        buf_add(to, STR("  left out: data that cannot be decompressed\n"));
     if (!d->lines)
         return;
     buf_add(to, STR("  left out: "));
@@ -223,7 +223,7 @@ static void add_skipped_json(struct json_out *o, const struct reader_damage *d)
 
 static void add_copy(struct buf *to, const struct check *c, const struct checked_file *f)
 {
-    const char *before = "; still odd: ";
+    const char *before = "; remaining findings: ";
 
     buf_add(to, f->is_journal ? STR("  finished: ") : STR("  repaired copy: "));
     term_escape(to, str_z(f->copy_path), TERM_ONE_LINE);
@@ -388,7 +388,7 @@ static bool parse_ignored(struct check *c, struct err *e)
             c->ignored[what] = true;
             continue;
         }
-        err_set(e, ERR_USAGE, "no finding is called '%s'", id);
+        err_set(e, ERR_USAGE, "unknown finding '%s'", id);
         for (what = 0; what < STATS_FINDING_COUNT; what++)
             suggest_try(&near, findings_id(what));
         if (near.best)
@@ -403,18 +403,20 @@ static bool check_conflicts(const struct check_args *args, const struct operands
                             struct err *e)
 {
     if (args->secrets && args->fix) {
-        err_set(e, ERR_USAGE, "'--secrets' only looks, it mends nothing");
-        return err_hint(e, "take them out: mcpreel redact FILE -o OUT");
+        err_set(e, ERR_USAGE, "'--secrets' cannot be combined with '--fix'");
+        return err_hint(e, "to redact secrets: mcpreel redact FILE -o OUT");
     }
     if (args->output && !args->fix)
-        return err_set(e, ERR_USAGE, "'--output' without '--fix': there is nothing to write");
+        return err_set(e, ERR_USAGE, "'--output' needs '--fix'");
     if (args->output && in->count > 1)
-        return err_set(e, ERR_USAGE, "one OUT for %zu files", in->count);
+        return err_set(e, ERR_USAGE, "'--output' is one file, but %zu files are to be repaired",
+                       in->count);
     if (args->output && file_is_stdio(args->output))
-        return err_set(e, ERR_USAGE, "the copy cannot go to standard output: the verdict does");
+        return err_set(e, ERR_USAGE,
+                       "the copy cannot be written to standard output: it has the verdict");
     for (size_t i = 0; args->fix && !args->output && i < in->count; i++)
         if (file_is_stdio(in->at[i])) {
-            err_set(e, ERR_USAGE, "no name for the copy of standard input");
+            err_set(e, ERR_USAGE, "the copy of standard input needs a name");
             return err_hint(e, "name one: mcpreel check --fix -o OUT -");
         }
     return true;
@@ -459,38 +461,38 @@ static int check_run(const struct app *app, const void *options, const struct op
 }
 
 static const struct command_example check_examples[] = {
-    { "mcpreel check recordings/*.jsonl", "one verdict for each; 0 if nothing was found" },
+    { "mcpreel check recordings/*.jsonl",
+      "one verdict per file; exit code 0 without findings" },
     { "mcpreel check --fix -o good.jsonl crashed.jsonl",
-      "a copy with everything that is left" },
-    { "mcpreel check --ignore unanswered,server-exit session.jsonl", "what is known" },
-    { "mcpreel check --secrets --redact-env API_KEY recordings/*", "a gate before a commit" },
+      "write a copy with all readable lines" },
+    { "mcpreel check --ignore unanswered,server-exit session.jsonl", "accept known findings" },
+    { "mcpreel check --secrets --redact-env API_KEY recordings/*",
+      "before a commit: fail if there are secrets" },
     { 0 },
 };
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "say whether recordings are whole, and repair them",
+    .summary = "check whether recordings are complete, and repair them",
     .usage = (const char *const[]){ "[options] FILE…", "--fix [-o OUT] FILE", "--secrets FILE…",
                                     NULL },
     .about =
-        "Gives every file a verdict, and the reasons for it. A file is damaged if it is not "
-        "as its recorder should have left it: cut off, without header or footer, with gaps, "
-        "or with numbers out of order. A file that is whole may still be odd: answers nobody "
-        "asked for, requests without a response, lines that are no messages, messages that jq "
-        "does not take. A file that cannot be read is unusable.\n\n"
-        "Ends with 0 if every file is whole and nothing about it is odd, with 1 if anything "
-        "was "
-        "found, be it damage or only odd (what is known is passed over with --ignore), with 3 "
-        "if a file is unusable.\n\n"
-        "--fix writes a copy in the same format: without the torn end, with a header and a "
-        "footer whose totals are right, with numbers that rise. What was said stays as it "
-        "is. Lines that are damaged are left out and named; a gap stands in their place. Of "
-        "a packed file that is cut off all is saved that can be unpacked. The exit code is "
-        "then that of the copy, and 1 if lines were left out. The journal of a document that a "
-        "recorder could not finish (NAME.FORMAT.journal) is made into that document, and "
-        "removed if nothing of it had to be left out.\n\n"
-        "--secrets says where secrets stand, not what they are, and ends with 1 if there are "
-        "any. 'mcpreel redact' takes them out.",
+        "Prints a verdict for every file, and the reasons. A file is damaged if it is not as a "
+        "recorder leaves it: cut off, without header or footer, with gaps, or with numbers "
+        "that do not increase. A complete file may have findings: responses without a request, "
+        "requests without a response, lines that are not messages, messages that jq rejects. A "
+        "file that cannot be read is unusable.\n\n"
+        "Ends with 0 if no file has a finding, with 1 if any file has one (--ignore accepts "
+        "known findings), with 3 if a file cannot be read.\n\n"
+        "--fix writes a copy in the same format: without the incomplete end, with a header, "
+        "with a footer whose totals are right, and with increasing numbers. Messages are not "
+        "changed. Damaged lines are left out and reported, with a gap in their place. From a "
+        "compressed file that is cut off, everything that can be decompressed is saved. The "
+        "exit code is that of the copy, or 1 if lines were left out. From the journal of a "
+        "document that a recorder could not finish (NAME.FORMAT.journal), --fix makes that "
+        "document, and removes the journal if nothing had to be left out.\n\n"
+        "--secrets prints where secrets are, not their values, and ends with 1 if there are "
+        "any. 'mcpreel redact' redacts them.",
     .examples = check_examples,
     .options = check_options,
     .args_size = sizeof(struct check_args),

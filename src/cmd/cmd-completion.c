@@ -40,12 +40,12 @@ const struct command cmd_completion = {
     .name = "completion",
     .summary = "write a completion script for a shell",
     .usage = (const char *const[]){ "bash|zsh|fish", NULL },
-    .about = "Writes a script to standard output that teaches the shell to complete mcpreel's"
-             " commands, options and values. An installed mcpreel has brought the scripts"
-             " along already.",
+    .about =
+        "Writes a script to standard output with which the shell completes mcpreel's commands, "
+        "options and values. 'make install' installs these scripts, too.",
     .examples =
         (const struct command_example[]){
-            { "source <(mcpreel completion bash)", "for this bash, until it ends" },
+            { "source <(mcpreel completion bash)", "for the current bash" },
             { "mcpreel completion zsh >~/.zfunc/_mcpreel",
               "for zsh, in a directory that is in its fpath" },
             { "mcpreel completion fish >~/.config/fish/completions/mcpreel.fish", "for fish" },

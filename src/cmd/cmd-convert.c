@@ -31,7 +31,7 @@ static const struct option convert_options[] = {
       .type = OPTION_CUSTOM,
       .parse = format_option_parse,
       .offset = offsetof(struct convert_args, to),
-      .help = "write FORMAT, whatever the name of OUT says" },
+      .help = "write FORMAT instead of the format that OUT's name selects" },
     { .name = "lossless",
       .type = OPTION_FLAG,
       .offset = offsetof(struct convert_args, lossless),
@@ -153,7 +153,7 @@ static int reject_loss(const struct conversion *c, struct err *e)
     buf_init(&text, CONVERT_TEXT_MAX);
     loss_add_text(&text, &c->loss);
     err_set(e, ERR_INPUT, "'%s' cannot keep %.*s", c->format->name, STR_ARG(buf_str(&text)));
-    err_hint(e, "nothing was written; without --lossless it is, and this is left out");
+    err_hint(e, "nothing was written; without --lossless this is left out");
     buf_release(&text);
     return EXIT_FINDINGS;
 }
@@ -166,8 +166,8 @@ static int check_lossless(struct conversion *c, struct err *e)
     for (size_t i = 0; i < c->count; i++)
         if (file_is_stdio(c->paths[i])) {
             err_set(e, ERR_USAGE,
-                    "'--lossless' cannot go from standard input to standard output");
-            err_hint(e, "what was written could not be taken back: give OUT a name");
+                    "'--lossless' cannot convert standard input to standard output");
+            err_hint(e, "it would have to read the input twice: give OUT a name");
             return EXIT_USAGE;
         }
     if (!convert(c, e))
@@ -290,7 +290,7 @@ static bool collect_paths(struct conversion *c, const struct convert_args *args,
         c->paths[c->count++] = in->at[i];
     for (size_t i = 0; i < c->count; i++) {
         if (standard && file_is_stdio(c->paths[i]))
-            return err_set(e, ERR_USAGE, "standard input is there only once");
+            return err_set(e, ERR_USAGE, "'-' may be given only once");
         standard |= file_is_stdio(c->paths[i]);
     }
     if (c->count)
@@ -324,28 +324,29 @@ static int convert_run(const struct app *app, const void *options, const struct 
 }
 
 static const struct command_example convert_examples[] = {
-    { "mcpreel convert session.jsonl -o session.trace.jsonl", "into another format, by name" },
-    { "mcpreel convert a.jsonl b.jsonl -o both.jsonl", "two recordings as one, by time" },
+    { "mcpreel convert session.jsonl -o session.trace.jsonl",
+      "to the format that the name selects" },
+    { "mcpreel convert a.jsonl b.jsonl -o both.jsonl", "merge two recordings by time" },
     { "mcpreel convert --to jsonrpc -o - session.jsonl | jq .method", "to standard output" },
     { 0 },
 };
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write recordings in another format, several as one",
+    .summary = "convert recordings to another format, or merge them",
     .usage = (const char *const[]){ "[options] FILE… -o OUT", NULL },
     .about =
-        "Reads recordings in any format and writes one. What it is read from is told by its "
-        "content, what it is written as by the name of OUT or by --to; 'mcpreel formats' "
-        "lists them. With '.gz' or '.zst' at the end of its name OUT is packed. What the "
-        "format cannot keep is left out and named at the end.\n\n"
-        "Several files become one, in the order of time; the order inside each is kept. "
-        "Messages without a time, as in a cassette, stay together, at the date of their file. "
-        "The "
-        "first header stands for all. Messages are numbered anew, connections get numbers of "
-        "their own, and one footer has the totals.\n\n"
-        "OUT is there when it is whole, or not at all. Ends with 1 if --lossless refused, "
-        "with 2 if the format cannot be that large, with 3 if a file cannot be used.",
+        "Reads recordings in any format and writes one. The content of a file tells its "
+        "format; the name of OUT or --to selects the format to write ('mcpreel formats' lists "
+        "them). A name that ends in '.gz' or '.zst' compresses OUT. convert leaves out what "
+        "the format cannot keep, and reports it at the end.\n\n"
+        "Several files are merged by time; the order inside each file is kept. Messages "
+        "without a time, as in a cassette, stay together, at the date of their file. The first "
+        "header is kept. Messages get new numbers, connections of different files get "
+        "different numbers, and one footer has the totals.\n\n"
+        "OUT is created when it is complete. Ends with 1 if --lossless rejected the "
+        "conversion, with 2 if the format cannot be that large, with 3 if a file cannot be "
+        "read.",
     .examples = convert_examples,
     .options = convert_options,
     .args_size = sizeof(struct convert_args),

@@ -107,7 +107,7 @@ static bool explain_failure(const struct peer_outcome *how, const struct demo_cl
                 how->signum ? "signal" : "exit code",
                 how->signum ? how->signum : how->exit_code);
         if (last.len)
-            err_hint(e, "its last words: %.*s", STR_ARG(last));
+            err_hint(e, "its last line on standard error: %.*s", STR_ARG(last));
     }
     json_release(&j);
     arena_release(&a);
@@ -241,23 +241,23 @@ static const struct option_choice demo_words[] = { { .name = "server" }, { 0 } }
 static const char *const demo_usage[] = { "[options]", "server", NULL };
 
 static const struct command_example demo_examples[] = {
-    { "mcpreel demo", "see it all in a second" },
-    { "mcpreel demo server", "the server alone, for a client of your own" },
+    { "mcpreel demo", "record, replay and compare" },
+    { "mcpreel demo server", "only the server, for your own client" },
     { 0 },
 };
 
 const struct command cmd_demo = {
     .name = "demo",
-    .summary = "record and replay a real session, and see how",
+    .summary = "record and replay a session of a built-in server",
     .usage = demo_usage,
     .about =
         "Records a session between a small MCP server and a client that are both part of "
-        "mcpreel, replays it without the server, and compares what the client heard. Then "
-        "tells what to try next. Needs nothing and contacts nothing.\n\n"
-        "'mcpreel demo server' is that server on standard input and output, for clients of "
-        "your own: it has tools, a resource, a prompt, progress, logging and sampling. "
-        "'mcpreel record -o my.jsonl -- mcpreel demo server' records what they say.\n\n"
-        "Ends with 1 if the replay was not what was recorded.",
+        "mcpreel, replays it without the server, and compares the messages that the client "
+        "received. Then prints commands to try. Needs no network and no other program.\n\n"
+        "'mcpreel demo server' runs that server on standard input and output, for your own "
+        "clients: it has tools, a resource, a prompt, progress, logging and sampling. 'mcpreel "
+        "record -o my.jsonl -- mcpreel demo server' records a session with it.\n\n"
+        "Ends with 1 if the replay differs from the recording.",
     .examples = demo_examples,
     .options = demo_options,
     .args_size = sizeof(struct demo_args),

@@ -112,19 +112,20 @@ static int formats_run(const struct app *app, const void *args, const struct ope
 }
 
 static const struct command_example formats_examples[] = {
-    { "mcpreel formats", "what can be read and written, and what is lost on the way" },
-    { "mcpreel formats --json | jq -r '.formats[].name'", "for programs" },
+    { "mcpreel formats", "list formats, and the features that each one keeps" },
+    { "mcpreel formats --json | jq -r '.formats[].name'", "as JSON" },
     { 0 },
 };
 
 const struct command cmd_formats = {
     .name = "formats",
-    .summary = "list file formats and what each of them keeps",
+    .summary = "list file formats and the features that they keep",
     .usage = (const char *const[]){ "[--json]", NULL },
-    .about = "Lists the formats that 'mcpreel convert' and the other commands know: whether "
-             "they are read or written, the names of their files, and which parts of a "
-             "recording survive in them. What a file is read as is told by its content; its "
-             "name only decides what is written. '.gz' and '.zst' may follow any name.",
+    .about =
+        "Lists the formats that 'mcpreel convert' and the other commands know: whether they "
+        "can be read or written, their file names, and the features of a recording that they "
+        "keep. The content of a file tells the format to read; the name selects the format to "
+        "write. '.gz' and '.zst' may follow any name.",
     .examples = formats_examples,
     .run = formats_run,
 };

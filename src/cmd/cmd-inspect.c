@@ -66,29 +66,30 @@ static int inspect_run(const struct app *app, const void *args, const struct ope
 }
 
 static const struct command_example inspect_examples[] = {
-    { "mcpreel inspect session.jsonl", "who talked to whom, what was called, what went wrong" },
-    { "mcpreel inspect --json session.jsonl | jq '.odd[].id'", "for programs" },
+    { "mcpreel inspect session.jsonl", "client, server, calls, latencies and errors" },
+    { "mcpreel inspect --json session.jsonl | jq '.odd[].id'", "as JSON" },
     { 0 },
 };
 
 const struct command cmd_inspect = {
     .name = "inspect",
-    .summary = "show what is in a recording, and what is odd about it",
+    .summary = "show totals, latencies, errors and findings",
     .usage = (const char *const[]){ "[--json] FILE", NULL },
     .about =
-        "Shows who recorded the file and when, client, server and protocol, how often each "
-        "tool, prompt, resource and method was asked for, how often that failed and how long "
-        "it took, which tools were never called, all kinds of errors, and whatever is odd: "
-        "lines that are no messages, answers nobody asked for, a recording that is cut off.\n\n"
-        "What 'mcpreel show' lists one by one is added up here. A call is a request with its "
-        "retries, the polls of its task and its further pages; it took as long as all of them, "
-        "and where the client was waited for meanwhile, the time is parted.\n\n"
-        "Reads the file once and keeps only counts, however long it is; p50 and p95 may be off "
-        "by 3 percent. With many different names only the first 512 have a row of their "
-        "own.\n\n"
+        "Shows the recorder and the date, client, server and protocol; for each tool, prompt, "
+        "resource and method the number of requests, errors and latencies; tools that were "
+        "never called; all kinds of errors; and findings: lines that are not messages, "
+        "responses without a request, a recording that is cut off.\n\n"
+        "'mcpreel show' lists operations one by one; inspect adds them up. A call is a request "
+        "with its retries, the polls of its task and its further pages, and has their total "
+        "duration. If the server waited for the client meanwhile, inspect shows both parts of "
+        "the time.\n\n"
+        "Reads the file once and keeps only counts, however long it is; p50 and p95 have an "
+        "error of up to 3 percent. With many different names only the first 512 have their own "
+        "row.\n\n"
         "A cassette of mcp-recorder is shown as its own inspect shows it; with --json like any "
         "other file.\n\n"
-        "Ends with 0 also when the file is odd, with 3 when it cannot be used.",
+        "Ends with 0 even if there are findings, with 3 if the file cannot be read.",
     .examples = inspect_examples,
     .operand = "FILE",
     .min = 1,

@@ -340,7 +340,7 @@ static void log_rest(const struct list *l, bool own)
         return;
     if (!l->count)
         log_printf(l->app->log, LOG_INFO, "no recordings in '%s'%s", l->dir,
-                   own ? "; 'mcpreel record -- COMMAND' without -o puts them there" : "");
+                   own ? "; 'mcpreel record -- COMMAND' without -o writes them there" : "");
     if (l->other_count)
         log_printf(l->app->log, LOG_INFO, "%zu other %s there", l->other_count,
                    l->other_count == 1 ? "file is" : "files are");
@@ -405,9 +405,9 @@ static const struct option list_options[] = {
 };
 
 static const struct command_example list_examples[] = {
-    { "mcpreel list", "recordings that were made without -o" },
-    { "mcpreel list -n 5 traces", "the newest in another folder" },
-    { "mcpreel list --json | jq -r '.recordings[].path'", "for programs" },
+    { "mcpreel list", "recordings that were written without -o" },
+    { "mcpreel list -n 5 traces", "the newest 5 recordings of another folder" },
+    { "mcpreel list --json | jq -r '.recordings[].path'", "as JSON" },
     { 0 },
 };
 
@@ -415,16 +415,15 @@ const struct command cmd_list = {
     .name = "list",
     .summary = "list the recordings in a folder, newest first",
     .usage = (const char *const[]){ "[--json] [-n COUNT] [FOLDER]", NULL },
-    .about = "Lists the recordings in FOLDER, newest first: when each was recorded, how many "
-             "tools/call requests it has, its size, its server and its path. Without FOLDER it "
-             "is the "
-             "folder that 'record' without -o writes to: $MCPREEL_DIR, or else "
-             "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
-             "Files of up to 1 MiB are read whole, up to 256 MiB of them. Of others only the "
-             "front and "
-             "the end are read, and the number of calls is an estimate, marked with '~'. A "
-             "file that "
-             "cannot be read is listed with the reason if its name is that of a recording.",
+    .about =
+        "Lists the recordings in FOLDER, newest first: when each was recorded, how many "
+        "tools/call requests it has, its size, its server and its path. Without FOLDER it is "
+        "the folder that 'record' without -o writes to: $MCPREEL_DIR, or else "
+        "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
+        "Files of up to 1 MiB are read completely, up to 256 MiB in total. From other files "
+        "only the beginning and the end are read, and the number of calls is an estimate, "
+        "marked with '~'. A file that cannot be read is listed with the reason if it has the "
+        "name of a recording.",
     .examples = list_examples,
     .options = list_options,
     .args_size = sizeof(struct list_args),

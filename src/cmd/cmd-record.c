@@ -34,7 +34,7 @@ static const struct option record_options[] = {
       .type = OPTION_PATH,
       .thoughtjack_env = true,
       .offset = offsetof(struct record_args, output),
-      .help = "write the recording to FILE; in a folder, to a new file there" },
+      .help = "write the recording to FILE; if it is a folder, to a new file in it" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct record_args, force),
@@ -44,37 +44,37 @@ static const struct option record_options[] = {
       .type = OPTION_CUSTOM,
       .parse = format_option_parse,
       .offset = offsetof(struct record_args, format),
-      .help = "write FORMAT, whatever the name of FILE says" },
+      .help = "write FORMAT instead of the format that FILE's name selects" },
     { .name = "name",
       .aliases = { "label" },
       .arg = "NAME",
       .type = OPTION_STRING,
       .thoughtjack_env = true,
       .offset = offsetof(struct record_args, name),
-      .help = "a name for the recording, kept in its header" },
+      .help = "name of the recording, written to its header" },
     { .name = "tags",
       .arg = "TAGS",
       .type = OPTION_LIST,
       .split = true,
       .thoughtjack_env = true,
       .offset = offsetof(struct record_args, tags),
-      .help = "comma-separated tags, kept in its header" },
+      .help = "comma-separated tags, written to its header" },
     { .name = "upstream",
       .arg = "COMMAND",
       .type = OPTION_STRING,
       .thoughtjack_env = true,
       .offset = offsetof(struct record_args, upstream),
-      .help = "the server's command line as one word, in place of '-- COMMAND'" },
+      .help = "the server's command line as one string, instead of '-- COMMAND'" },
     { .name = "target-stdio",
       .arg = "COMMAND",
       .type = OPTION_STRING,
       .offset = offsetof(struct record_args, target_stdio),
-      .help = "the same; with --port 5555 and --force -o recording.json if not given" },
+      .help = "the same; defaults are --port 5555 and --force -o recording.json" },
     { .name = "target-env",
       .arg = "NAME=VALUE",
       .type = OPTION_LIST,
       .offset = offsetof(struct record_args, target_env),
-      .help = "the server has this in its environment" },
+      .help = "set a variable in the server's environment" },
     { .name = "max-servers",
       .arg = "N",
       .type = OPTION_INT,
@@ -82,40 +82,39 @@ static const struct option record_options[] = {
       .max = 4096,
       .preset = "16",
       .offset = offsetof(struct record_args, max_servers),
-      .help = "start so many at a time, one for each session of clients on HTTP" },
+      .help = "maximum number of server processes (one per HTTP session)" },
     { .name = "rotate",
       .arg = "SIZE",
       .type = OPTION_SIZE,
       .preset = "0",
       .offset = offsetof(struct record_args, rotate),
-      .help = "go on in another file when one has this size; 0: never" },
+      .help = "continue in another file when one has this size; 0: never" },
     { .name = "flush-interval",
       .arg = "TIME",
       .type = OPTION_DURATION,
       .preset = "1s",
       .thoughtjack_env = true,
       .offset = offsetof(struct record_args, flush_us),
-      .help = "sync to the disk this often, and after 100 lines" },
+      .help = "sync to the disk at this interval, and after 100 lines" },
     { .name = "max-message",
       .arg = "SIZE",
       .type = OPTION_SIZE,
       .preset = "64MiB",
       .env = "THOUGHTJACK_MAX_MESSAGE_SIZE",
       .offset = offsetof(struct record_args, max_message),
-      .help = "longer messages pass, but are not kept" },
+      .help = "forward longer messages, but do not record them" },
     { .name = "plain",
       .type = OPTION_FLAG,
       .offset = offsetof(struct record_args, plain),
-      .help = "only headers, messages and footers, as ThoughtJack has them" },
+      .help = "write only headers, messages and footers, as ThoughtJack does" },
     { .name = "strict",
       .type = OPTION_FLAG,
       .offset = offsetof(struct record_args, strict),
-      .help = "end with 125 if anything is missing in the recording" },
+      .help = "end with exit code 125 if anything is missing in the recording" },
     REMOTE_OPTIONS_URL(struct record_args, remote,
-                       "the server is there, in place of '-- COMMAND'; /mcp if it has no path"),
-    REMOTE_OPTIONS_TARGET(
-        struct record_args, remote,
-        "the same; with --port 5555 and --force -o recording.json if not given"),
+                       "URL of the server, instead of '-- COMMAND'; /mcp if it has no path"),
+    REMOTE_OPTIONS_TARGET(struct record_args, remote,
+                          "the same; defaults are --port 5555 and --force -o recording.json"),
     REMOTE_OPTIONS(struct record_args, remote),
     { .name = "keep-host",
       .type = OPTION_FLAG,
@@ -146,7 +145,7 @@ static bool check_command(const struct operands *in, struct err *e)
     if (!str_starts(word, STR("http://")) && !str_starts(word, STR("https://")))
         return true;
     err_set(e, ERR_USAGE, "'%s' is a URL, not a command", in->server[0]);
-    return err_hint(e, "for a server on HTTP: --url %s", in->server[0]);
+    return err_hint(e, "to record an HTTP server: --url %s", in->server[0]);
 }
 
 /* Finds the server's command: the operands, or one string to split. */
@@ -170,7 +169,7 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     }
     if (line) {
         if (!shell_split(&words, &how->server_argc, str_z(line), a, e))
-            return err_wrap(e, "cannot read the command of '%s'",
+            return err_wrap(e, "cannot parse the command of '%s'",
                             args->upstream ? "--upstream" : "--target-stdio");
         how->server_argv = words;
     }
@@ -179,8 +178,8 @@ static bool find_server(struct record_settings *how, const struct record_args *a
     err_set(e, ERR_USAGE, "no server to record");
     if (args->listening.port || args->target_env.count)
         return err_hint(e, "Provide either '--target URL' or '--target-stdio COMMAND'");
-    return err_hint(e, "say how to start it: mcpreel record -o session.jsonl [--] COMMAND "
-                       "ARGS…\nor where it is: --url URL");
+    return err_hint(e, "give its command: mcpreel record -o session.jsonl [--] COMMAND "
+                       "ARGS…\nor its URL: --url URL");
 }
 
 static bool check_sizes(const struct record_args *args, struct err *e)
@@ -316,11 +315,10 @@ static void warn_unredacted_requests(const struct redaction *r)
     buf_init(&text, 128);
     units_write_count(&text, n, "message of the client contains",
                       "messages of the client contain");
-    log_printf(
-        &r->log, LOG_WARN,
-        "%s something to redact: with --target they are recorded unchanged (use --url or "
-        "'--' to redact them, or 'mcpreel redact')",
-        buf_z(&text));
+    log_printf(&r->log, LOG_WARN,
+               "%s secrets: with --target they are not redacted (use --url or '--' to redact "
+               "them, or 'mcpreel redact')",
+               buf_z(&text));
     buf_release(&text);
 }
 
@@ -435,17 +433,17 @@ static const char *const record_usage[] = { "[options] [--] COMMAND [ARGS…]",
 
 static const struct command_example record_examples[] = {
     { "mcpreel record -o traces/ -- npx -y some-mcp-server --flag",
-      "put this where your client's configuration starts the server: a new file each time" },
+      "use this in your client's configuration: every start writes a new file" },
     { "mcpreel record -o a.jsonl --name nightly --tags ci -- python server.py",
       "label the recording" },
     { "mcpreel record --rotate 100MB -- python server.py",
-      "in your own folder for recordings, in parts" },
+      "in the default folder, in files of 100 MB" },
     { "mcpreel record --url https://mcp.example.com -o a.jsonl",
-      "a server on HTTP for a client that only knows commands" },
+      "an HTTP server, for a client on standard input and output" },
     { "mcpreel record --url https://mcp.example.com --listen 8080 -o a.jsonl",
-      "a server on HTTP: clients go to http://127.0.0.1:8080/mcp instead" },
+      "an HTTP server: clients connect to http://127.0.0.1:8080/mcp" },
     { "mcpreel record --listen 8080 -o a.jsonl -- python server.py",
-      "clients on HTTP, a server on standard input and output" },
+      "HTTP clients, a server on standard input and output" },
     { 0 },
 };
 
@@ -454,34 +452,31 @@ const struct command cmd_record = {
     .summary = "record the traffic between a client and a server",
     .usage = record_usage,
     .about =
-        "Starts the server and stands between it and the client on standard input and "
-        "output. Every byte passes unchanged in both directions; a copy of every message, "
-        "of what is no message and of the server's standard error goes to FILE. A message "
-        "is in the file before its receiver has all of it.\n\n"
-        "COMMAND begins with the first word that is no option; all that follows belongs to it, "
-        "also what looks like an option. '--' in front of it makes that plain, and some "
-        "clients "
-        "remove it. If COMMAND itself has a '--', one in front of it is needed, or "
-        "--upstream.\n\n"
+        "Starts the server and forwards standard input and output between it and the client. "
+        "Every byte is forwarded unchanged in both directions; every message, every line that "
+        "is not a message and the server's standard error are copied to FILE. A message is in "
+        "the file before its receiver has all of it.\n\n"
+        "COMMAND begins with the first word that is not an option; all words after it belong "
+        "to it, even if they look like options. '--' in front of COMMAND is optional, and some "
+        "clients remove it. If COMMAND itself contains '--', put another '--' in front of it, "
+        "or use --upstream.\n\n"
         "Without FILE the recording is a new file in $MCPREEL_DIR, or else in "
         "$XDG_STATE_HOME/mcpreel/traces or ~/.local/state/mcpreel/traces.\n\n"
-        "Trouble with the disk never stops the session: what cannot be written waits in "
-        "memory (up to 64 MB), and what is lost after all stands in the recording as a "
-        "gap.\n\n"
-        "Ends when the server ends, with the server's own exit code (128 and the signal's "
-        "number if a signal ended it). A server that cannot be found is 127, one that "
-        "cannot be executed 126.\n\n"
-        "With --url the server is on HTTP. Without --listen its client is on standard input "
-        "and output all the same: what it says goes to the server over Streamable HTTP, or "
-        "over "
-        "HTTP+SSE if the server is of old. Ends when the client does, with 0, or with 4 if the "
-        "server never answered or is no MCP endpoint.\n\n"
-        "With --url and --listen the clients are on HTTP, too: any number "
-        "of them, until Ctrl-C, which ends it with 0. The address they are to use is "
-        "written to standard output.\n\n"
-        "With --listen and a command the clients are on HTTP and the server is not: each that "
-        "initializes gets a server of its own, which ends with its session; those without "
-        "a session share one.",
+        "Problems with the disk never stop the session: lines that cannot be written wait in "
+        "memory (up to 64 MB), and lost messages are counted in the recording as a gap.\n\n"
+        "Ends when the server ends, with the server's exit code (128 plus the number of the "
+        "signal if a signal ended it). A server that cannot be found is 127, one that cannot "
+        "be executed 126.\n\n"
+        "With --url the server is on HTTP. Without --listen the client is on standard input "
+        "and output: its messages are sent to the server over Streamable HTTP, or over legacy "
+        "HTTP+SSE if the server requires it. Ends when the client does, with 0, or with 4 if "
+        "the server never answered or is not an MCP endpoint.\n\n"
+        "With --url and --listen the clients are on HTTP, too: any number of them, until "
+        "Ctrl-C, which ends it with 0. The address for the clients is written to standard "
+        "output.\n\n"
+        "With --listen and a command the clients are on HTTP and the server is on standard "
+        "input and output: each client that sends initialize gets its own server process, "
+        "which ends with its session; clients without a session share one.",
     .examples = record_examples,
     .options = record_options,
     .args_size = sizeof(struct record_args),

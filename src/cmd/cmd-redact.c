@@ -32,7 +32,7 @@ static const struct option redact_options[] = {
       .type = OPTION_CUSTOM,
       .parse = format_option_parse,
       .offset = offsetof(struct redact_args, to),
-      .help = "write FORMAT instead of that of FILE" },
+      .help = "write FORMAT instead of the format of FILE" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct redact_args, force),
@@ -73,8 +73,9 @@ static bool choose_format(struct redact_job *r, struct err *e)
 
     r->format = r->args->to ? r->args->to : own;
     if (!r->format->put) {
-        err_set(e, ERR_USAGE, "'%s' is only read", own->name);
-        return err_hint(e, "say with --to FORMAT what to write; 'mcpreel formats' lists them");
+        err_set(e, ERR_USAGE, "the format '%s' can only be read", own->name);
+        return err_hint(
+            e, "choose a format to write with --to FORMAT; 'mcpreel formats' lists them");
     }
     r->loss.source_keeps = own->keeps;
     r->loss.keeps = r->format->keeps;
@@ -146,7 +147,7 @@ static void log_result(const struct redact_job *r)
 
     buf_init(&text, REDACT_REPORT_MAX);
     units_write_count(&text, r->findings.total, "secret", "secrets");
-    log_printf(&r->redaction.log, LOG_INFO, "took %s out; wrote '%s' (%s)", buf_z(&text),
+    log_printf(&r->redaction.log, LOG_INFO, "redacted %s; wrote '%s' (%s)", buf_z(&text),
                r->args->output, r->format->name);
     buf_clear(&text);
     if (loss_is_any(&r->loss)) {
@@ -210,7 +211,8 @@ static int redact_run(const struct app *app, const void *options, const struct o
 
 static const struct command_example redact_examples[] = {
     { "mcpreel redact session.jsonl -o clean.jsonl", "well-known credentials, named secrets" },
-    { "mcpreel redact --redact-members email,iban a.jsonl -o b.jsonl", "and members so named" },
+    { "mcpreel redact --redact-members email,iban a.jsonl -o b.jsonl",
+      "and members with these names" },
     { "mcpreel redact --redact-env API_KEY old.json -o new.json", "and the value of API_KEY" },
     { "mcpreel redact --redact-patterns 'cust-[0-9]+' a.jsonl -o b.jsonl", "and a pattern" },
     { 0 },
@@ -218,16 +220,15 @@ static const struct command_example redact_examples[] = {
 
 const struct command cmd_redact = {
     .name = "redact",
-    .summary = "take secrets out of a recording",
+    .summary = "redact secrets in a recording",
     .usage = (const char *const[]){ "[options] FILE -o OUT", NULL },
     .about =
-        "Writes FILE again without the secrets in it: a mark stands in their place, and "
-        "everything else stays as it is, to the byte. What was found where is listed; what "
-        "it was is not. 'mcpreel record' does the same while it records.\n\n"
-        "Ids, methods, progress tokens, cursors and schemas are left alone, except that the "
-        "value of "
-        "a variable named by --redact-env is taken out wherever it stands.\n\n"
-        "OUT is there when it is whole, or not at all. Ends with 3 if FILE cannot be used.",
+        "Writes a copy of FILE in which placeholders replace the secrets; all other bytes stay "
+        "unchanged. Lists where secrets were found, but not their values. 'mcpreel record' "
+        "does the same while it records.\n\n"
+        "Ids, methods, progress tokens, cursors and schemas are not changed, except that the "
+        "value of a variable named by --redact-env is replaced everywhere.\n\n"
+        "OUT is created when it is complete. Ends with 3 if FILE cannot be read.",
     .examples = redact_examples,
     .options = redact_options,
     .args_size = sizeof(struct redact_args),

@@ -90,7 +90,7 @@ static bool parse_timing(void *field, const char *text, struct err *e)
     if (str_starts(word, STR("scaled:")) && parse_factor(text + strlen("scaled:"), pace))
         return true;
     return err_set(e, ERR_USAGE,
-                   "'%s' is none of instant, realistic or scaled:N, N being a number like 0.5",
+                   "'%s' is not instant, realistic or scaled:N with a number N such as 0.5",
                    text);
 }
 
@@ -102,8 +102,7 @@ static const struct option replay_options[] = {
       .choices = match_choices,
       .thoughtjack_env = true,
       .offset = offsetof(struct replay_args, match),
-      .help = "what a request without an equal recorded one gets; by-request if not given, "
-              "sequential with -r" },
+      .help = "how to match requests; default by-request, with -r sequential" },
     { .name = "order",
       .arg = "ORDER",
       .type = OPTION_CHOICE,
@@ -120,23 +119,24 @@ static const struct option replay_options[] = {
       .preset = "instant",
       .thoughtjack_env = true,
       .offset = offsetof(struct replay_args, time_scale),
-      .help = "answer at once, as slowly as recorded, or in N times that: scaled:N" },
+      .help = "answer at once, with the recorded delays, or with N times these: scaled:N" },
     { .name = "on-unmatched",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
       .choices = on_unmatched_choices,
       .thoughtjack_env = true,
       .offset = offsetof(struct replay_args, on_unmatched),
-      .help = "a request that was not recorded: end with exit code 1, go on, or ask the real "
-              "server; error if not given" },
+      .help = "for a request without a match: end with exit code 1, continue, or forward it to "
+              "the server; default error" },
     { .name = "on-exhausted",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
       .choices = on_exhausted_choices,
       .offset = offsetof(struct replay_args, on_exhausted),
-      .help = "a call made more often than recorded: unmatched, the last answer again, or from "
-              "the first again; error if not given, cycle where there are no sessions: in "
-              "recordings of 2026-07-28, and over HTTP of servers that gave none out" },
+      .help =
+          "for a call that repeats more often than recorded: a miss, the last response again, "
+          "or start again with the first; default error, but cycle without sessions: in "
+          "recordings of 2026-07-28, and over HTTP of servers without session ids" },
     { .name = "upstream",
       .arg = "COMMAND",
       .type = OPTION_STRING,
@@ -146,16 +146,16 @@ static const struct option replay_options[] = {
     { .name = "fail-at-end",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, fail_at_end),
-      .help = "go on after a request that was not recorded, and end with exit code 1" },
+      .help = "continue after an unmatched request, and end with exit code 1" },
     { .name = "strict-unused",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, strict_unused),
-      .help = "exit code 1 if a recorded request was never asked for" },
+      .help = "end with exit code 1 if a recorded request was not used" },
     { .name = "report",
       .arg = "FILE",
       .type = OPTION_PATH,
       .offset = offsetof(struct replay_args, report),
-      .help = "write how it went to FILE as JSON at the end" },
+      .help = "write a report to FILE as JSON at the end" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, force),
@@ -171,17 +171,17 @@ static const struct option replay_options[] = {
       .arg = "FILE",
       .type = OPTION_PATH,
       .offset = offsetof(struct replay_args, cassette),
-      .help = "the recording, served as mcp-recorder does: over HTTP on port 5555, "
-              "by-request, warn, its errors" },
+      .help = "the recording, replayed like mcp-recorder: over HTTP on port 5555, with "
+              "by-request, warn and its errors" },
     { .name = "stdio",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, stdio),
       .help = "the client is on standard input and output, also with --cassette" },
     LISTEN_OPTIONS(struct replay_args, listening),
-    REMOTE_OPTIONS_URL(struct replay_args, remote,
-                       "the server for --on-unmatched passthrough is there; /mcp if it has no "
-                       "path"),
-    REMOTE_OPTIONS_TARGET(struct replay_args, remote, "the same, as mcp-recorder spells it"),
+    REMOTE_OPTIONS_URL(
+        struct replay_args, remote,
+        "URL of the server for --on-unmatched passthrough; /mcp if it has no path"),
+    REMOTE_OPTIONS_TARGET(struct replay_args, remote, "the same, in mcp-recorder's spelling"),
     REMOTE_OPTIONS(struct replay_args, remote),
     { 0 },
 };
@@ -213,7 +213,7 @@ static const char *choose_path(const struct app *app, const struct replay_args *
     }
     if (file_is_stdio(option ? option : operand)) {
         err_set(e, ERR_USAGE, "cannot read the recording from standard input");
-        err_hint(e, "the client speaks there; name a file");
+        err_hint(e, "the client uses it; name a file");
         return NULL;
     }
     return option ? option : operand;
@@ -229,22 +229,22 @@ static bool choose_upstream(const struct replay_args *args, const struct operand
 
     server->argv = in->server;
     if (in->server && args->upstream)
-        return err_set(e, ERR_USAGE, "two servers: '--upstream' and what follows '--'");
+        return err_set(e, ERR_USAGE, "two servers: '--upstream' and the command after '--'");
     if ((in->server || args->upstream) && server->remote)
         return err_set(e, ERR_USAGE, "two servers: a URL and a command");
     if (args->upstream) {
         if (!shell_split(&words, &count, str_z(args->upstream), a, e))
-            return err_wrap(e, "cannot read the command of '--upstream'");
+            return err_wrap(e, "cannot parse the command of '--upstream'");
         server->argv = words;
     }
     if (((server->argv && count) || server->remote) && !needed) {
-        err_set(e, ERR_USAGE, "a server is given that nothing would be asked of");
-        return err_hint(e, "add --on-unmatched passthrough, or leave it out");
+        err_set(e, ERR_USAGE, "a server was given, but passthrough is off");
+        return err_hint(e, "add --on-unmatched passthrough, or leave out the server");
     }
     if (needed && (!server->argv || !count) && !server->remote) {
-        err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server to pass to");
-        return err_hint(e, "say how to start it: mcpreel replay --on-unmatched passthrough "
-                           "session.jsonl -- COMMAND ARGS…\nor where it is: --url URL");
+        err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server");
+        return err_hint(e, "give its command: mcpreel replay --on-unmatched passthrough "
+                           "session.jsonl -- COMMAND ARGS…\nor its URL: --url URL");
     }
     return true;
 }
@@ -262,11 +262,12 @@ static bool choose_options(const struct replay_args *args, bool seed,
     if (on_miss < 0)
         on_miss = recorder ? ON_MISS_WARN : ON_MISS_ERROR;
     if (args->fail_at_end && on_miss == ON_MISS_PASSTHROUGH) {
-        err_set(e, ERR_USAGE, "--fail-at-end does not go with --on-unmatched passthrough");
-        return err_hint(e, "with passthrough the server answers what was not recorded");
+        err_set(e, ERR_USAGE,
+                "--fail-at-end cannot be combined with --on-unmatched passthrough");
+        return err_hint(e, "with passthrough the server answers unmatched requests");
     }
     if (args->order == ORDER_TOTAL && match != MATCH_SEQUENTIAL)
-        return err_set(e, ERR_USAGE, "--order total goes with --match sequential only");
+        return err_set(e, ERR_USAGE, "--order total needs --match sequential");
     *how = (struct replay_options){
         .match = { .mode = (enum match_mode)match,
                    .total_order = args->order == ORDER_TOTAL,
@@ -421,10 +422,9 @@ static int serve_http(struct replay_command *r, struct err *e)
                      &server.driver.actions);
     code = run_server(r, &server, &mock.replay, e);
     if (mock.replay.shared.must_end) /* a user does not expect a server to stop */
-        log_printf(
-            r->app->log, LOG_INFO,
-            "stopped at the first unmatched request; --fail-at-end or --on-unmatched warn "
-            "go on");
+        log_printf(r->app->log, LOG_INFO,
+                   "stopped at the first unmatched request; use --fail-at-end or "
+                   "--on-unmatched warn to continue");
     http_replay_release(&mock);
     return code;
 }
@@ -462,7 +462,8 @@ static bool check_report(const struct app *app, const struct replay_args *args,
     if (!args->report)
         return true;
     if (str_eq(str_z(args->report), str_z(path)))
-        return err_set(e, ERR_USAGE, "the report cannot go to '%s': it is the recording", path);
+        return err_set(e, ERR_USAGE,
+                       "the report cannot be written to '%s': it is the recording", path);
     return file_can_create(app->sys, args->report, args->force, e);
 }
 
@@ -475,7 +476,7 @@ static bool choose_transport(struct replay_command *r, struct err *e)
     if (!listen_config_resolve(&args->listening, usual, &r->listen.address, &r->over_http, e))
         return false;
     if (r->over_http && args->stdio)
-        return err_set(e, ERR_USAGE, "the client is either on '--stdio' or on '--listen'");
+        return err_set(e, ERR_USAGE, "'--stdio' and '--listen' cannot be combined");
     return true;
 }
 
@@ -545,17 +546,17 @@ static const char *const replay_usage[] = {
 };
 
 static const struct command_example replay_examples[] = {
-    { "mcpreel replay session.jsonl", "a stdio server that gives the recorded answers" },
+    { "mcpreel replay session.jsonl", "a stdio server that sends the recorded responses" },
     { "mcpreel replay --match sequential session.jsonl",
-      "answer in recorded order where params are not the recorded ones" },
+      "match in recorded order if params differ" },
     { "mcpreel replay --timing realistic --strict-unused session.jsonl",
-      "as slowly as the server was, and every request must come" },
+      "with the recorded delays; exit code 1 if requests are missing" },
     { "mcpreel replay --fail-at-end --report replay.json session.jsonl",
-      "for CI: go on after a miss, exit 1, and write what was missed" },
+      "for CI: continue after a miss, end with 1, report all misses" },
     { "mcpreel replay --listen 8080 session.jsonl",
       "the same over HTTP, at http://127.0.0.1:8080/mcp" },
     { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",
-      "start the server only for what was not recorded" },
+      "start the server only for unmatched requests" },
     { 0 },
 };
 
@@ -564,24 +565,24 @@ const struct command cmd_replay = {
     .summary = "serve a recording as a mock server",
     .usage = replay_usage,
     .about =
-        "Serves a recording as an MCP server. --match says which recorded request answers a "
-        "live one:\n\n"
+        "Serves a recording as an MCP server. --match selects the recorded request that "
+        "answers a live one:\n\n"
         "  by-request  one with equal method and params, in any order; without\n"
         "              one it is a miss (default)\n"
         "  sequential  the same; without one the oldest unused request of the\n"
         "              same method and name, with a warning\n"
-        "  fuzzy       the same; without one the unused request most alike\n"
+        "  fuzzy       the same; without one the most similar unused request\n"
         "  strict      as by-request, and _meta must be equal, too\n\n"
         "If weather(Lisbon) was recorded, weather(Oslo) is an error with by-request, and gets "
         "the weather of Lisbon and a warning with sequential.\n\n"
-        "Speaks MCP on standard input and output and answers every request as the recorded "
-        "server did. Ids and progress tokens are the live client's; notifications and requests "
-        "of the server's come at their place. Contacts nothing and starts nothing, unless "
-        "--on-unmatched passthrough asks for it.\n\n"
-        "With --listen it speaks Streamable HTTP, and HTTP+SSE at '/sse', to any number of "
-        "clients instead, whichever way the recording was made, until Ctrl-C.\n\n"
-        "A request that was not recorded is answered with an error that names the nearest "
-        "recorded one and what differs.",
+        "The client is on standard input and output. It gets the recorded responses, with the "
+        "ids and progress tokens of its own requests; notifications and server requests are "
+        "sent where they were recorded. replay starts and contacts no server, except with "
+        "--on-unmatched passthrough.\n\n"
+        "With --listen it serves any number of clients over Streamable HTTP, and over legacy "
+        "HTTP+SSE at '/sse', until Ctrl-C, whichever transport was recorded.\n\n"
+        "A request without a match gets an error that names the nearest recorded one and the "
+        "differences.",
     .examples = replay_examples,
     .options = replay_options,
     .args_size = sizeof(struct replay_args),

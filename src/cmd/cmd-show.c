@@ -37,13 +37,13 @@ static const struct option show_options[] = {
       .type = OPTION_FLAG,
       .offset = offsetof(struct show_args, messages),
       .no_env = true,
-      .help = "list messages, and what else is recorded, not operations" },
+      .help = "list messages and other records instead of operations" },
     { .key = 'f',
       .name = "follow",
       .type = OPTION_FLAG,
       .offset = offsetof(struct show_args, follow),
       .no_env = true,
-      .help = "go on while FILE is being recorded, until its footer or Ctrl-C" },
+      .help = "continue while FILE is being recorded, until its footer or Ctrl-C" },
     { .name = "raw",
       .type = OPTION_FLAG,
       .offset = offsetof(struct show_args, raw),
@@ -62,22 +62,22 @@ static bool check_conflicts(const struct app *app, const struct show_args *a,
                             const struct show_options *wish, struct err *e)
 {
     if (a->count && a->last)
-        return err_set(e, ERR_USAGE, "'--count' and '--last' contradict each other");
+        return err_set(e, ERR_USAGE, "'--count' and '--last' cannot be combined");
     if (a->raw && app->json)
-        return err_set(e, ERR_USAGE, "'--raw' and '--json' contradict each other");
+        return err_set(e, ERR_USAGE, "'--raw' and '--json' cannot be combined");
     if (a->raw && a->last)
-        return err_set(e, ERR_USAGE, "'--raw' and '--last' contradict each other");
+        return err_set(e, ERR_USAGE, "'--raw' and '--last' cannot be combined");
     if (wish->target.number && (wish->filter || a->count || a->last)) {
-        err_set(e, ERR_USAGE, "one operation or message is shown whole");
-        return err_hint(e, "without ':%llu' a filter or a count chooses among all",
+        err_set(e, ERR_USAGE, "FILE:N cannot be combined with a filter or a count");
+        return err_hint(e, "leave out ':%llu' to choose from all operations",
                         (unsigned long long)wish->target.number);
     }
     if (a->follow && a->last)
-        return err_set(e, ERR_USAGE, "'--follow' and '--last' contradict each other");
+        return err_set(e, ERR_USAGE, "'--follow' and '--last' cannot be combined");
     if (a->follow && (wish->target.number || file_is_stdio(wish->target.path)))
         return err_set(e, ERR_USAGE, "'--follow' needs the name of a file, and no number");
     if (a->raw && app->stdout_is_tty) {
-        err_set(e, ERR_USAGE, "raw bytes could make a terminal do anything");
+        err_set(e, ERR_USAGE, "refusing to write raw bytes to a terminal");
         return err_hint(e, "write them to a file or a pipe, or leave out '--raw'");
     }
     return true;
@@ -186,9 +186,9 @@ static int show_command(const struct app *app, const void *args, const struct op
 
 static const struct command_example show_examples[] = {
     { "mcpreel show session.jsonl", "every operation, one line each" },
-    { "mcpreel show session.jsonl 'is:error OR server-dur:>1s'", "what went wrong or slow" },
-    { "mcpreel show session.jsonl:3", "all about operation 3" },
-    { "mcpreel show session.jsonl:#7", "message 7, laid out" },
+    { "mcpreel show session.jsonl 'is:error OR server-dur:>1s'", "failed and slow operations" },
+    { "mcpreel show session.jsonl:3", "operation 3 with all its messages" },
+    { "mcpreel show session.jsonl:#7", "message 7, indented" },
     { "mcpreel show -f session.jsonl", "while it is being recorded, until it ends" },
     { "mcpreel show --raw session.jsonl:3 | jq .result", "its messages, byte for byte" },
     { 0 },
@@ -196,30 +196,30 @@ static const struct command_example show_examples[] = {
 
 const struct command cmd_show = {
     .name = "show",
-    .summary = "list operations or messages, or show one whole",
+    .summary = "list operations or messages, or show one of them",
     .usage = (const char *const[]){ "[-m] [-n COUNT] [-f] [--json|--raw] FILE [FILTER...]",
                                     "[--json|--raw] FILE:N | FILE:#SEQ", NULL },
     .about =
-        "An operation is a request with all that belongs to it: its answer, progress, logs, "
-        "questions of the server's, retries, polls of a task, further pages. Each is one line: "
-        "number, seconds since the start, who began it, what it was, how it ended, how long it "
-        "took, bytes, and its arguments or, if it failed, the error. What belongs to another "
-        "operation stands below it. A column tells sessions apart where there are several. "
-        "Lines fit the terminal; in a pipe names are not cut.\n\n"
-        "FILE:N shows operation N with all its messages as they were spelt, and what it came "
-        "to at the end. FILE:#SEQ, or FILE:N with --messages, shows the message with that "
-        "number. Long base64 is shortened; --raw writes all of it.\n\n"
-        "--follow goes on while FILE is being recorded and shows each operation once it is "
-        "over. It ends with the recording, or with 0 at Ctrl-C.\n\n"
-        "Words after FILE are a filter: see 'mcpreel help filters'. An operation matches "
-        "by what is known of it as a whole, such as the kind and the way of what began it, and "
-        "by what any of its messages carries; what belongs to it is shown with it. --messages "
-        "asks each message for itself. As a word of its own a term cannot start with '-', "
-        "which would be an option: write '!', 'NOT', or "
+        "An operation is a request with everything that belongs to it: response, progress, log "
+        "messages, server requests, retries, polls of a task, further pages. Each is one line: "
+        "number, seconds since the start, the side that began it, method and name, outcome, "
+        "duration, bytes, and its arguments or, if it failed, the error. Operations that "
+        "belong to another one are listed below it. A column shows the session if there are "
+        "several. Lines fit the terminal; in a pipe names are not shortened.\n\n"
+        "FILE:N shows operation N with all its messages as they were recorded, and its "
+        "outcome. FILE:#SEQ, or FILE:N with --messages, shows the message with that number. "
+        "Long base64 is shortened; --raw writes all of it.\n\n"
+        "--follow continues while FILE is being recorded and shows each operation when it has "
+        "ended. It ends with the recording, or with 0 at Ctrl-C.\n\n"
+        "Words after FILE are a filter: see 'mcpreel help filters'. A term matches an "
+        "operation by its properties as a whole, such as the kind and direction of its first "
+        "message, or by the content of any of its messages; everything that belongs to the "
+        "operation is shown with it. With --messages the filter is applied to each message. A "
+        "word that starts with '-' is an option: write '!' or 'NOT' instead, or use "
         "--filter.\n\n"
-        "--raw writes one message per line, and not to a terminal; with a filter it looks at "
-        "messages, not at operations. Lines come in the order of their numbers unless an "
-        "operation stays open while 16384 others pass: then it comes when it ends.",
+        "--raw writes one message per line, and not to a terminal; with a filter it selects "
+        "messages, not operations. Lines are in the order of their numbers, except that an "
+        "operation that stays open while 16384 others end is listed when it ends.",
     .examples = show_examples,
     .options = show_options,
     .args_size = sizeof(struct show_args),

@@ -38,7 +38,7 @@ static int run(const struct app *app, const void *args, const struct operands *i
 
 const struct command cmd_version = {
     .name = "version",
-    .summary = "show which mcpreel this is",
+    .summary = "show the version of mcpreel",
     .usage = (const char *const[]){ "[--json]", NULL },
     .about = "Shows the version of mcpreel; with --json as an object with the members \"name\","
              " \"version\" and \"date\".",

@@ -22,7 +22,7 @@ static const char head[] =
     "    COMPREPLY=($(compgen -W \"$1\" -- \"$cur\"))\n"
     "}\n"
     "\n"
-    "# What follows \"--\" is the command line of a server.\n"
+    "# The words after \"--\" are the command line of a server.\n"
     "_mcpreel_server()\n"
     "{\n"
     "    if declare -F _command_offset >/dev/null; then\n"

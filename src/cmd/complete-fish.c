@@ -7,7 +7,7 @@
 static const char head[] =
     "# fish completion for mcpreel, written by 'mcpreel completion fish'\n"
     "\n"
-    "# Whether the command so far is $argv[1]; without an argument, whether there is none.\n"
+    "# Tests whether the command is $argv[1]; without an argument, whether there is none yet.\n"
     "function __mcpreel_in\n"
     "    set -l words (commandline -opc)\n"
     "    set -e words[1]\n"
@@ -27,7 +27,7 @@ static const char head[] =
     "    test \"$command\" = \"$argv[1]\"\n"
     "end\n"
     "\n"
-    "# What follows \"--\" is the command line of a server.\n"
+    "# The words after \"--\" are the command line of a server.\n"
     "function __mcpreel_in_server\n"
     "    contains -- -- (commandline -opc)\n"
     "end\n"

@@ -143,7 +143,7 @@ void complete_zsh(struct buf *to, const struct app *app)
                     "    typeset -A opt_args\n"
                     "    integer at=${words[(i)--]}\n"
                     "    if ((at < CURRENT)); then\n"
-                    "        # What follows \"--\" is the command line of a server.\n"
+                    "        # The words after \"--\" are the command line of a server.\n"
                     "        shift $at words\n"
                     "        ((CURRENT -= at))\n"
                     "        _normal\n"

@@ -73,8 +73,8 @@ static const struct {
     [DEMO_ERROR] = { "error", "error ", TERM_YELLOW },
     [DEMO_PROGRESS] = { "progress", "progress ", TERM_DIM },
     [DEMO_LOG] = { "log", "log, ", TERM_DIM },
-    [DEMO_SERVER_REQUEST] = { "question", "it asks our model: ", TERM_DIM },
-    [DEMO_UNEXPECTED] = { "odd", "odd: ", TERM_RED },
+    [DEMO_SERVER_REQUEST] = { "question", "sampling request: ", TERM_DIM },
+    [DEMO_UNEXPECTED] = { "odd", "unexpected: ", TERM_RED },
 };
 
 static void add_received(const struct demo_steps *s, const struct demo_message *h)
@@ -135,9 +135,9 @@ static void add_heading(const struct demo_steps *s, const char *number, const ch
 
 void demo_steps_add_recorded(const struct demo_steps *s, const struct demo_client *first)
 {
-    buf_add(s->to,
-            STR("mcpreel records what MCP clients and servers say, and plays it again.\n\n"));
-    add_heading(s, "1", "Record: a client talks to a server, with mcpreel in between");
+    buf_add(s->to, STR("mcpreel records the traffic between MCP clients and servers, and "
+                       "replays it.\n\n"));
+    add_heading(s, "1", "Record: mcpreel runs between a client and a server");
     add_command(s, WORDS(s->self, "record", "-o", s->file, "--", s->self, "demo", "server"));
     buf_add_ch(s->to, '\n');
     for (size_t i = 0; i < first->sent_count; i++)
@@ -147,7 +147,7 @@ void demo_steps_add_recorded(const struct demo_steps *s, const struct demo_clien
 
 static void add_replay(const struct demo_steps *s)
 {
-    add_heading(s, "2", "Replay: the server is gone, the recording answers in its place");
+    add_heading(s, "2", "Replay: mcpreel answers from the recording, without the server");
     add_command(s, WORDS(s->self, "replay", s->file));
     buf_add_ch(s->to, '\n');
 }
@@ -169,15 +169,14 @@ void demo_steps_add_replayed(const struct demo_steps *s, const struct demo_clien
     struct str took = clock_format_duration(text, took_us);
 
     add_replay(s);
-    add_styled(s, TERM_GREEN, STR("  The client heard the same again:"));
-    buf_printf(
-        s->to,
-        " %zu answers, %zu progress reports,\n"
-        "  %zu log message and %zu question, all in %.*s. Other than in the recording are\n"
-        "  only the ids it gave its requests: \"again-1\", \"again-2\", … for 1, 2, …\n\n",
-        second->sent_count, count_received(second, DEMO_PROGRESS),
-        count_received(second, DEMO_LOG), count_received(second, DEMO_SERVER_REQUEST),
-        STR_ARG(took));
+    add_styled(s, TERM_GREEN, STR("  The client received the same:"));
+    buf_printf(s->to,
+               " %zu responses, %zu progress notifications,\n  %zu log message and %zu server "
+               "request, in %.*s. Only the ids of its requests\n  differ from the recording: "
+               "\"again-1\", \"again-2\", … for 1, 2, …\n\n",
+               second->sent_count, count_received(second, DEMO_PROGRESS),
+               count_received(second, DEMO_LOG), count_received(second, DEMO_SERVER_REQUEST),
+               STR_ARG(took));
 }
 
 static void add_difference_side(const struct demo_steps *s, const char *who,
@@ -196,7 +195,7 @@ static void add_difference_side(const struct demo_steps *s, const char *who,
 void demo_steps_add_difference(const struct demo_steps *s, const struct demo_difference *where)
 {
     add_replay(s);
-    add_styled(s, TERM_RED, STR("  It is not the same"));
+    add_styled(s, TERM_RED, STR("  The replay differs from the recording"));
     buf_printf(s->to, ". The first difference is after %.*s%s%.*s:\n",
                STR_ARG(where->call->method), where->call->about.len ? " " : "",
                STR_ARG(where->call->about));
@@ -236,7 +235,8 @@ static void add_config(const struct demo_steps *s)
 
 void demo_steps_add_next(const struct demo_steps *s)
 {
-    add_heading(s, "3", "Your turn: look into it, ask it something, let any MCP client use it");
+    add_heading(s, "3",
+                "Next: inspect the recording, send a request, use it with any MCP client");
     add_command(s, WORDS(s->self, "inspect", s->file));
     add_command(s, WORDS("jq", "-c", "select(.dir) | [.seq, .dir, .msg.method]", s->file));
     add_styled(s, TERM_CYAN,
@@ -245,8 +245,8 @@ void demo_steps_add_next(const struct demo_steps *s)
     add_command(s, WORDS(s->self, "replay", s->file));
     buf_add(s->to,
             STR("\n"
-                "  To record your own server, start it through mcpreel, in your client's\n"
-                "  configuration; to mock it, \"replay\" and the file are all it takes:\n"));
+                "  To record your own server, start it through mcpreel in your client's\n  "
+                "configuration. To mock it, use \"replay\" and the file instead:\n"));
     add_config(s);
 }
 

@@ -65,7 +65,7 @@ static void parse_env(struct cli_run *c, struct err *e)
     if (line.verbose)
         c->globals.quiet = line.quiet;
     if (c->globals.quiet && c->globals.verbose && e->kind == ERR_OK) {
-        err_set(e, ERR_USAGE, "'--quiet' and '--verbose' contradict each other");
+        err_set(e, ERR_USAGE, "'--quiet' and '--verbose' cannot be combined");
         option_hint_help(e, c->reader.command);
     }
 }
@@ -168,7 +168,7 @@ static struct str kind_name(enum err_kind kind)
     case ERR_IO:
         return STR("io");
     }
-    BUG("an error of no kind");
+    BUG("an error without a kind");
 }
 
 /* Writes the error; with --json as exactly one line. */

@@ -8,8 +8,8 @@ bool format_option_parse(void *field, const char *text, struct err *e)
     *(const struct format **)field = f;
     if (f && f->put)
         return true;
-    err_set(e, ERR_USAGE, "'%s' is %s of %s", text, f ? "only read; it is none" : "none",
-            format_writable_names(&names));
+    err_set(e, ERR_USAGE, "'%s' is %s one of %s", text,
+            f ? "a format that can only be read, not" : "not", format_writable_names(&names));
     buf_release(&names);
     return false;
 }

@@ -141,7 +141,7 @@ void help_text_command(struct buf *to, const struct app *app, const struct comma
     option_lines(to, app, c->options, NULL);
     option_lines(to, app, global_options_table, c->options);
     buf_printf(to,
-               "\nEvery option can also come from the environment: see 'mcpreel help"
+               "\nEvery option can also be set in the environment: see 'mcpreel help"
                " environment'.\nMore: man mcpreel-%s\n",
                c->name);
 }

@@ -10,11 +10,11 @@ enum { HELP_TEXT_MAX = 1 << 20 };
 /* Description of the program, short and long. */
 #define HELP_TEXT_SUMMARY "record, replay and inspect MCP traffic"
 #define HELP_TEXT_DESCRIPTION                                                                  \
-    "mcpreel records the traffic between any MCP client and any MCP server without either "    \
-    "noticing, and replays it as a mock server.\n\n"                                           \
-    "'--' has one meaning everywhere: what follows is the command of the server. "             \
+    "mcpreel records the traffic between any MCP client and any MCP server without changing "  \
+    "it, and replays it as a mock server.\n\n"                                                 \
+    "'--' has one meaning everywhere: the words after it are the command of the server. "      \
     "'mcpreel -- COMMAND' is short for 'mcpreel record -- COMMAND'.\n\n"                       \
-    "Results go to standard output, talk to standard error."
+    "Results go to standard output, messages to standard error."
 
 /* Adds the text shown without arguments: purpose, examples, commands, where help is. */
 void help_text_overview(struct buf *to, const struct app *app);

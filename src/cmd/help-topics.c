@@ -130,95 +130,97 @@ const struct help_topic help_topics[] = {
       .section = "ENVIRONMENT",
       .summary = "variables that set options",
       .text =
-          "Every option can also come from the environment. Its variable is MCPREEL_ and the"
-          " option's name in capitals, with '_' for '-'. What stands on the command line wins,"
-          " and an empty variable counts as not set. A flag takes 1, true, yes or on, and 0,"
-          " false, no or off. A value that is refused is an error that names the variable.\n\n"
-          "Colour follows the usual variables: none with NO_COLOR set or TERM=dumb, always"
-          " with FORCE_COLOR or CLICOLOR_FORCE, otherwise only on a terminal. --color decides"
-          " before all of them.\n\n"
-          "Recordings without a name go to the folder MCPREEL_DIR; without it, below"
-          " XDG_STATE_HOME or HOME.\n\n"
+          "Every option can also be set in the environment. Its variable is MCPREEL_ and the "
+          "option's name in capitals, with '_' for '-'. The command line has precedence, and "
+          "an empty variable counts as not set. A flag takes 1, true, yes or on, and 0, "
+          "false, no or off. An invalid value is an error that names the variable.\n\n"
+          "Colour follows the usual variables: none with NO_COLOR set or TERM=dumb, always "
+          "with FORCE_COLOR or CLICOLOR_FORCE, otherwise only on a terminal. --color has "
+          "precedence over all of them.\n\n"
+          "Recordings without a name are written to the folder MCPREEL_DIR; without it, "
+          "below XDG_STATE_HOME or HOME.\n\n"
           "The variables:\n",
       .add_tables = list_variables },
     { .name = "exit-codes",
       .section = "EXIT STATUS",
-      .summary = "what the exit code says",
-      .text = "    0  ran, nothing wrong\n"
-              "    1  ran, with findings: a difference, an unmatched request\n"
+      .summary = "meaning of the exit codes",
+      .text = "    0  success, no findings\n"
+              "    1  findings: a difference, an unmatched request\n"
               "    2  wrong command line or configuration; nothing was done\n"
               "    3  an input file cannot be used\n"
-              "    4  the server could not be started, reached or spoken to\n"
+              "    4  the server could not be started or reached, or is no MCP server\n"
               "    5  input/output or internal error; output may be incomplete\n\n"
-              "So 0 and 1 are verdicts; from 2 on there is none.\n\n"
-              "'record -- COMMAND' stands in for the server and ends as it does:\n\n"
+              "0 and 1 are results; with 2 and above there is no result.\n\n"
+              "'record -- COMMAND' ends with the exit code of the server:\n\n"
               "      N  the server's own exit code\n"
               "  128+N  signal N ended the server\n"
               "    125  mcpreel itself failed after the server had started\n"
-              "    126  the command is there but cannot be executed\n"
+              "    126  the command exists but cannot be executed\n"
               "    127  the command was not found\n\n"
-              "'record --url' and 'record --listen' have no one server to end with: the client"
-              " or a signal ends them, with 0; with 4 if a client on standard input never had"
-              " an answer, with 126 or 127 if the first server cannot be started, with 125 if"
-              " --strict finds something missing.\n" },
+              "'record --url' and 'record --listen' have no single server. The client or a "
+              "signal ends them, with 0; with 4 if a client on standard input never got a "
+              "response, with 126 or 127 if the first server cannot be started, with 125 if "
+              "--strict finds something missing.\n" },
     { .name = "filters",
       .section = "FILTERS",
-      .summary = "how to say which operations are meant",
-      .text = "A filter is terms: a key and what is wanted of it, or just a text.\n\n"
-              "  tool:read_* is:error     both: a blank means AND\n"
-              "  is:error OR dur:>1s      either; | is the same\n"
-              "  !is:ok   NOT is:ok       not; in one word with others also -is:ok\n"
-              "  (a OR b) c               groups\n"
-              "  code:-32602,-32601       any of them\n"
-              "  dur:1s..5s  dur:>500ms   ranges and comparisons: > >= < <= !=\n"
-              "  tool~^read  tool:/^read/ regular expressions (RE2)\n"
-              "  arg.path                 there is such a value\n"
-              "  \"two words\"              a text with blanks; no * in it\n\n"
-              "A text without a key is looked for in method, name, id and the whole message. It"
-              " and regular expressions do not care about capitals; words after a key do, and"
-              " may have * for anything. KEY!=x wants another value; NOT KEY:x is also true"
-              " where there is none. Times have a unit (us, ms, s, m, h), sizes may (KB, MB,"
-              " KiB, MiB).\n\n"
-              "The keys:\n",
+      .summary = "the filter language of 'show'",
+      .text =
+          "A filter consists of terms: a key with a value, or a text.\n\n"
+          "  tool:read_* is:error     both: a blank means AND\n"
+          "  is:error OR dur:>1s      either; | is the same\n"
+          "  !is:ok   NOT is:ok       not; in one word with others also -is:ok\n"
+          "  (a OR b) c               groups\n"
+          "  code:-32602,-32601       any of them\n"
+          "  dur:1s..5s  dur:>500ms   ranges and comparisons: > >= < <= !=\n"
+          "  tool~^read  tool:/^read/ regular expressions (RE2)\n"
+          "  arg.path                 such a value exists\n"
+          "  \"two words\"              a text with blanks; * stands for itself\n\n"
+          "A text without a key is searched in method, name, id and the complete message. "
+          "Texts without a key and regular expressions are case-insensitive. Values after a "
+          "key are case-sensitive, and * stands for any text. KEY!=x matches another value; "
+          "NOT KEY:x also matches if there is no value. Durations need a unit (us, ms, s, m, "
+          "h), sizes may have one (KB, MB, KiB, MiB).\n\n"
+          "The keys:\n",
       .add_tables = list_filter_keys },
     { .name = "matching",
       .section = "MATCHING",
-      .summary = "how replay finds the recorded answer",
-      .text = "'replay' answers each request with a recorded answer. Which one is decided by"
-              " --match:\n\n"
-              "  by-request  an unused request with equal method and parameters, in\n"
-              "              any order; without one it is a miss (default)\n"
-              "  sequential  the same; without one the oldest unused request of the\n"
-              "              same method and tool, prompt or resource, with a warning\n"
-              "  fuzzy       the same; without one the unused request whose parameters\n"
-              "              are most alike: dates, random ids and such may differ\n"
-              "  strict      as by-request, and _meta must be equal, too\n\n"
-              "Absent parameters and arguments are the same as empty ones, and but for strict"
-              " _meta is not compared. 'initialize', 'ping' and notifications are always"
-              " answered and use nothing up. The request's own id and progress token go into"
-              " the answer in place of the recorded ones.\n" },
+      .summary = "how replay matches requests",
+      .text =
+          "'replay' answers each request with the response of a recorded one. --match "
+          "selects that one:\n\n"
+          "  by-request  an unused request with equal method and parameters, in\n"
+          "              any order; without one it is a miss (default)\n"
+          "  sequential  the same; without one the oldest unused request of the\n"
+          "              same method and tool, prompt or resource, with a warning\n"
+          "  fuzzy       the same; without one the unused request with the most\n"
+          "              similar parameters: dates, random ids and such may differ\n"
+          "  strict      as by-request, and _meta must be equal, too\n\n"
+          "Missing parameters and arguments equal empty ones; _meta is compared with strict "
+          "only. 'initialize', 'ping' and notifications match always and use no recorded "
+          "request. Responses have the id and the progress token of the live request.\n" },
     { .name = "recording",
       .section = "RECORDING",
-      .summary = "what is in a recording",
-      .text = "A recording is a text file with one JSON object per line, so grep, jq and diff"
-              " work on it. It is written while the session runs: whatever happens, every whole"
-              " line is good.\n\n"
-              "  header   first line: format version, time, the server's command\n"
-              "  message  one JSON-RPC message in \"msg\", byte for byte as it was\n"
-              "           sent; \"seq\" counts from 1, \"dir\" is c2s (client to\n"
-              "           server) or s2c\n"
-              "  http     over HTTP: a request, its answer, the end of both\n"
-              "  sse      an event of a stream that carries no message\n"
-              "  gap      something that could not be kept, and why\n"
-              "  stderr   what the server wrote to standard error\n"
-              "  raw      bytes that are not a JSON-RPC message\n"
-              "  proc     the server started, the server ended\n"
-              "  footer   last line: counts, how the server ended\n\n"
-              "Each line has \"us\", the microseconds since the start. Readers leave alone line"
-              " types and members they do not know. A file without a footer or with a torn last"
-              " line is used up to there, with a warning.\n\n"
-              "The tools that were called, in order:\n\n"
-              "  jq -r 'select(.msg.method == \"tools/call\") | .msg.params.name' FILE\n" },
+      .summary = "contents of a recording",
+      .text =
+          "A recording is a text file with one JSON object per line, so grep, jq and diff "
+          "work on it. It is written while the session runs; every complete line is valid, "
+          "even after a crash.\n\n"
+          "  header   first line: format version, time, the server's command\n"
+          "  message  one JSON-RPC message in \"msg\", byte for byte as it was\n"
+          "           sent; \"seq\" counts from 1, \"dir\" is c2s (client to\n"
+          "           server) or s2c\n"
+          "  http     over HTTP: a request, a response, the end of an exchange\n"
+          "  sse      an event of a stream that is not a message\n"
+          "  gap      messages that could not be recorded, and the reason\n"
+          "  stderr   lines of the server's standard error\n"
+          "  raw      bytes that are not a JSON-RPC message\n"
+          "  proc     start and end of the server\n"
+          "  footer   last line: totals, the exit code of the server\n\n"
+          "Each line has \"us\", the microseconds since the start. Readers ignore line types "
+          "and members that they do not know. A file without a footer or with an incomplete "
+          "last line is used up to there, with a warning.\n\n"
+          "The tools that were called, in order:\n\n"
+          "  jq -r 'select(.msg.method == \"tools/call\") | .msg.params.name' FILE\n" },
     { 0 },
 };
 

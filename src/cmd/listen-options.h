@@ -17,7 +17,7 @@
       .env = "THOUGHTJACK_HTTP_BIND",                                                          \
       .group = LISTEN_OPTIONS_GROUP,                                                           \
       .offset = offsetof(args_type, field.listen),                                             \
-      .help = "clients come over HTTP, to this address; port 0: any that is free" },           \
+      .help = "serve HTTP clients at this address; port 0: any free port" },                   \
         { .name = "port",                                                                      \
           .arg = "PORT",                                                                       \
           .type = OPTION_INT,                                                                  \
@@ -30,19 +30,19 @@
           .type = OPTION_FLAG,                                                                 \
           .group = LISTEN_OPTIONS_GROUP,                                                       \
           .offset = offsetof(args_type, field.allow_remote),                                   \
-          .help = "listen where other machines can connect, too" },                            \
+          .help = "allow addresses that other machines can reach" },                           \
         { .name = "allow-host",                                                                \
           .arg = "NAME",                                                                       \
           .type = OPTION_LIST,                                                                 \
           .group = LISTEN_OPTIONS_GROUP,                                                       \
           .offset = offsetof(args_type, field.allow_host),                                     \
-          .help = "take requests for this name, too: that of a tunnel or a proxy" },           \
+          .help = "accept requests for this host name, such as that of a tunnel or a proxy" }, \
         { .name = "allow-origin",                                                              \
           .arg = "ORIGIN",                                                                     \
           .type = OPTION_LIST,                                                                 \
           .group = LISTEN_OPTIONS_GROUP,                                                       \
           .offset = offsetof(args_type, field.allow_origin),                                   \
-          .help = "let the pages of this site in, such as https://example.org" },              \
+          .help = "accept requests of pages of this site, such as https://example.org" },      \
     {                                                                                          \
         .name = "ready-fd", .arg = "N", .type = OPTION_INT, .min = 3, .max = 1 << 20,          \
         .group = LISTEN_OPTIONS_GROUP, .offset = offsetof(args_type, field.ready_fd),          \

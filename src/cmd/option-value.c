@@ -72,7 +72,7 @@ static bool reject_choice(const struct option_choice *choices, const char *text,
         if (!c->is_alias)
             buf_printf(&list, "%s%s", list.len ? ", " : "", c->name);
     }
-    err_set(e, ERR_USAGE, "'%s' is none of %s", text, buf_z(&list));
+    err_set(e, ERR_USAGE, "'%s' is not one of %s", text, buf_z(&list));
     buf_release(&list);
     if (near.best)
         err_hint(e, "did you mean '%s'?", near.best);
@@ -167,5 +167,5 @@ void option_value_preset(const struct option *o, void *field, struct arena *aren
     if (o->type == OPTION_CHOICE)
         *(int *)field = -1;
     if (o->preset && !option_value_set(o, field, o->preset, arena, &e))
-        BUG("a preset that its own option refuses");
+        BUG("an option rejects its own preset");
 }

@@ -355,7 +355,7 @@ bool option_reject_unused(const struct operands *in, const struct option_unused 
 {
     for (; rows->name; rows++)
         if (rows->is_unused && option_is_given(in, rows->name))
-            return err_set(e, ERR_USAGE, "'--%s' only goes with %s", rows->name, rows->needs);
+            return err_set(e, ERR_USAGE, "'--%s' needs %s", rows->name, rows->needs);
     return true;
 }
 

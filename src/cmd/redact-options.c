@@ -21,12 +21,12 @@ static bool add_variable(struct secret_rules *s, const struct app *app, const ch
     const char *value = app_env(app, name);
 
     if (!is_name(str_z(name))) {
-        err_set(e, ERR_USAGE, "what '--redact-env' was given is not the name of a variable");
+        err_set(e, ERR_USAGE, "the value of '--redact-env' is not the name of a variable");
         return err_hint(e, "give the name, not the value: --redact-env GITHUB_TOKEN");
     }
     if (!value) {
         err_set(e, ERR_USAGE, "'--redact-env %s': this variable is not set or empty", name);
-        return err_hint(e, "nothing is recorded as long as it is not known what to take out");
+        return err_hint(e, "nothing is written without the value to redact");
     }
     return secret_rules_add_value(s, str_z(name), str_z(value), e) ||
            err_wrap(e, "'--redact-env %s'", name);
@@ -36,11 +36,14 @@ static bool add_variable(struct secret_rules *s, const struct app *app, const ch
 static const struct construct {
     const char *text, *name, *instead;
 } constructs[] = {
-    { "(?=", "look-ahead '(?='", "write out what follows; it is taken out, too" },
-    { "(?!", "look-ahead '(?!'", "say which characters may follow: [^…]" },
-    { "(?<=", "look-behind '(?<='", "write out what stands before; it is taken out, too" },
-    { "(?<!", "look-behind '(?<!'", "start with \\b or with the characters that may be there" },
-    { "(?>", "an atomic group '(?>'", "use '(?:': nothing is tried twice anyway" },
+    { "(?=", "look-ahead '(?='",
+      "write the following text into the pattern; it is redacted, too" },
+    { "(?!", "look-ahead '(?!'", "list the characters that may follow: [^…]" },
+    { "(?<=", "look-behind '(?<='",
+      "write the preceding text into the pattern; it is redacted, too" },
+    { "(?<!", "look-behind '(?<!'",
+      "start with \\b or with the characters that may precede it" },
+    { "(?>", "an atomic group '(?>'", "use '(?:': RE2 does not backtrack" },
     { "(?P=", "a back-reference '(?P='", "write the group a second time" },
     { "\\k<", "a back-reference '\\k<'", "write the group a second time" },
     { "(?#", "a comment '(?#'", "leave it out" },
@@ -62,13 +65,14 @@ static bool reject_pattern(size_t number, const char *pattern, const char *why, 
     for (size_t i = 0; i < sizeof constructs / sizeof constructs[0]; i++)
         if (strstr(pattern, constructs[i].text)) {
             err_set(e, ERR_USAGE,
-                    "pattern %zu of '--redact-patterns' has %s, which RE2 has not", number,
-                    constructs[i].name);
+                    "pattern %zu of '--redact-patterns' has %s, which RE2 does not support",
+                    number, constructs[i].name);
             return err_hint(e, "%s", constructs[i].instead);
         }
     if (has_back_reference(pattern)) {
         err_set(e, ERR_USAGE,
-                "pattern %zu of '--redact-patterns' has a back-reference, which RE2 has not",
+                "pattern %zu of '--redact-patterns' has a back-reference, which RE2 does not "
+                "support",
                 number);
         return err_hint(e, "write the group a second time");
     }
@@ -91,7 +95,7 @@ static bool add_members(struct secret_rules *s, const struct str_list *members, 
     for (size_t i = 0; i < members->count; i++)
         if (!secret_rules_add_member(s, str_z(members->at[i]), e)) {
             err_set(e, ERR_USAGE,
-                    "what '--redact-members' was given is not the name of a member");
+                    "the value of '--redact-members' is not the name of a member");
             return err_hint(e, "give a name, not a value: --redact-members customer_id");
         }
     return true;
@@ -229,7 +233,7 @@ void redact_options_redact_early_err(char *const *argv, char *const *env, struct
     add_named_variables(&r.secrets, argv, env, &a);
     secret_rules_add_credentials(&r.secrets);
     if (!secret_rules_seal(&r.secrets, &ignored))
-        BUG("rules without patterns are too much");
+        BUG("rules without patterns are too large");
     redaction_init(&r, &silent);
     redaction_redact_err(&r, e);
     redaction_release(&r);

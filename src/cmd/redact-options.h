@@ -14,7 +14,7 @@ struct redaction_args {
     bool server_url, defaults;
 };
 
-#define REDACTION_GROUP "What is secret"
+#define REDACTION_GROUP "Redaction"
 
 /* Rows for the table of a command whose struct `args_type` has redaction_args as `field`. */
 #define REDACTION_OPTIONS(args_type, field)                                                    \
@@ -25,13 +25,13 @@ struct redaction_args {
       .keep_empty = true,                                                                      \
       .group = REDACTION_GROUP,                                                                \
       .offset = offsetof(args_type, field.env),                                                \
-      .help = "the values of these variables, in any form" },                                  \
+      .help = "redact the values of these variables, in any encoding" },                       \
         { .name = "redact-patterns",                                                           \
           .arg = "REGEX",                                                                      \
           .type = OPTION_LIST,                                                                 \
           .group = REDACTION_GROUP,                                                            \
           .offset = offsetof(args_type, field.patterns),                                       \
-          .help = "what matches REGEX (RE2)" },                                                \
+          .help = "redact text that matches REGEX (RE2)" },                                    \
         { .name = "redact-members",                                                            \
           .arg = "NAMES",                                                                      \
           .type = OPTION_LIST,                                                                 \
@@ -39,18 +39,18 @@ struct redaction_args {
           .keep_empty = true,                                                                  \
           .group = REDACTION_GROUP,                                                            \
           .offset = offsetof(args_type, field.members),                                        \
-          .help = "string values of JSON members with these names" },                          \
+          .help = "redact string values of JSON members with these names" },                   \
         { .name = "redact-server-url",                                                         \
           .type = OPTION_FLAG,                                                                 \
           .negatable = true,                                                                   \
           .preset = "true",                                                                    \
           .group = REDACTION_GROUP,                                                            \
           .offset = offsetof(args_type, field.server_url),                                     \
-          .help = "of the server's address all but the host" },                                \
+          .help = "redact the server URL except its host" },                                   \
     {                                                                                          \
         .name = "redact-defaults", .type = OPTION_FLAG, .negatable = true, .preset = "true",   \
         .group = REDACTION_GROUP, .offset = offsetof(args_type, field.defaults),               \
-        .help = "well-known credential formats; values named password, token, …"             \
+        .help = "redact well-known credential formats and values named password, token, …"   \
     }
 
 /* Other values that are secret, or may be. */

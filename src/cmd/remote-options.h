@@ -29,13 +29,14 @@
       .type = OPTION_LIST,                                                                     \
       .group = REMOTE_OPTIONS_GROUP,                                                           \
       .offset = offsetof(args_type, field.headers),                                            \
-      .help = "send it this header, in place of the client's own" },                           \
+      .help = "send the server this header instead of the client's" },                         \
         { .name = "header-env",                                                                \
           .arg = "NAME=VARIABLE",                                                              \
           .type = OPTION_LIST,                                                                 \
           .group = REMOTE_OPTIONS_GROUP,                                                       \
           .offset = offsetof(args_type, field.header_env),                                     \
-          .help = "the same with a variable's value, which no list of processes shows" },      \
+          .help =                                                                              \
+              "the same with the value of a variable, hidden from the list of processes" },    \
     {                                                                                          \
         .name = "cacert", .arg = "FILE", .type = OPTION_PATH, .group = REMOTE_OPTIONS_GROUP,   \
         .offset = offsetof(args_type, field.cacert),                                           \

@@ -31,8 +31,8 @@ static bool open_copy(struct repair *r, struct err *e)
     if (r->open)
         return true;
     if (!format->put)
-        return err_set(e, ERR_USAGE, "cannot repair '%s': '%s' is only read", r->file->path,
-                       format->name);
+        return err_set(e, ERR_USAGE, "cannot repair '%s': the format '%s' can only be read",
+                       r->file->path, format->name);
     r->remaining.features = format->keeps;
     r->loss.same_format = format == read;
     if (r->target_format) {

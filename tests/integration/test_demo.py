@@ -41,7 +41,7 @@ def test_it_works_and_says_where_the_recording_is(demo):
     assert time.monotonic() - start < 3
     assert ran.err == b""
     assert f"mcpreel record -o {FILE} -- mcpreel demo server" in ran.out.decode()
-    assert "heard the same again: 9 answers" in ran.out.decode()
+    assert "received the same: 9 responses" in ran.out.decode()
     assert sorted(os.listdir(demo.dir)) == [FILE]
 
 
@@ -176,14 +176,14 @@ def held(mcpreel, tmp_path):
 def test_it_can_be_held_and_goes_on(held):
     code, out, err = held.go_on()
     assert code == 0, out + err
-    assert "heard the same again" in out
+    assert "received the same" in out
 
 
 def test_a_recording_that_was_changed_is_told_apart(held):
     held.file.write_bytes(held.file.read_bytes().replace(b"counted to three", b"counted to seven"))
     code, out, err = held.go_on()
     assert code == 1
-    assert "It is not the same. The first difference is after tools/call count to 3:" in out
+    assert "The replay differs from the recording. The first difference is after tools/call count to 3:" in out
     assert re.search(r"^  recorded  .*counted to three", out, re.M)
     assert re.search(r"^  replayed  .*counted to seven", out, re.M)
     assert err == ""

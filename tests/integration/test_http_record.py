@@ -461,8 +461,8 @@ def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, r
     (["--target", "http://127.0.0.1:9", "--listen", "[::]:0"], "'[::]:0' can be reached from other machines"),
     (["--upstream-http", "http://127.0.0.1:9", "--http", "0x0:0"], "'0x0:0' can be reached from other machines"),
     (["--url", "http://127.0.0.1:9", "--listen", "0", "--port", "8"], "'--listen' cannot be combined with '--port'"),
-    (["--header", "A: b", "--", "true"], "'--header' only goes with '--url'"),
-    (["--ready-fd", "3", "--", "true"], "'--ready-fd' only goes with '--listen'"),
+    (["--header", "A: b", "--", "true"], "'--header' needs '--url'"),
+    (["--ready-fd", "3", "--", "true"], "'--ready-fd' needs '--listen'"),
 ])
 def test_sides_that_do_not_fit_are_refused(mcpreel, run, tmp_path, words, said):
     ran = run([mcpreel, "record", "-o", "r.jsonl", *words], cwd=tmp_path)

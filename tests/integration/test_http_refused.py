@@ -74,7 +74,7 @@ def test_keep_host_passes_the_clients_on(upstream, record, tmp_path):
 @pytest.mark.parametrize("words", [["--", "true"], ["--listen", "0", "--", "true"], ["--url", "http://127.0.0.1:9"]])
 def test_keep_host_goes_with_a_url_and_an_address(words, run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "--keep-host", "-o", "r.jsonl", *words], cwd=tmp_path)
-    assert ran.code == 2 and b"'--keep-host' only goes with '--url' and '--listen'" in ran.err, ran
+    assert ran.code == 2 and b"'--keep-host' needs '--url' and '--listen'" in ran.err, ran
 
 
 ERROR = json.dumps({"jsonrpc": "2.0", "id": 0, "error": {"code": -32602, "message": "no \x1b[31mred\nversion"}}).encode()

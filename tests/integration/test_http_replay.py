@@ -121,7 +121,7 @@ def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recordi
     assert (answer["id"], answer["error"]["code"]) == (5, -32000)
     assert heard() == b""  # somebody else's, which ends all the same
     assert program.stop(None) == 1
-    assert "mcpreel: stopped at the first unmatched request; --fail-at-end or --on-unmatched warn go on\n" in program.err
+    assert "mcpreel: stopped at the first unmatched request; use --fail-at-end or --on-unmatched warn to continue\n" in program.err
     assert "tools/call" in program.err
 
 
@@ -224,10 +224,10 @@ def test_a_cassette_is_served_by_its_rules_on_another_port(recording, replay, mc
 
 
 @pytest.mark.parametrize("words, said_", [
-    (["--stdio", "--listen", "0"], "the client is either on '--stdio' or on '--listen'"),
+    (["--stdio", "--listen", "0"], "'--stdio' and '--listen' cannot be combined"),
     (["--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached from other machines"),
     (["--http", "[::]:0"], "'[::]:0' can be reached from other machines"),
-    (["--allow-remote"], "'--allow-remote' only goes with '--listen'"),
+    (["--allow-remote"], "'--allow-remote' needs '--listen'"),
     (["--listen", "70000"], None), (["--listen", "a b:1"], None), (["--port", "0"], None),
 ])
 def test_addresses_that_cannot_be_used_are_refused(recording, mcpreel, run, words, said_):

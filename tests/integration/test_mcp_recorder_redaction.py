@@ -55,7 +55,7 @@ def test_given_rules_change_responses_and_no_request(recorded):
     assert KEY in request and CANARY in request
     assert KEY not in response and CANARY not in response and "hunter2" not in response
     assert response.count("[REDACTED]") == 3
-    assert "1 message of the client contains something to redact: with --target they are recorded unchanged" in said
+    assert "1 message of the client contains secrets: with --target they are not redacted" in said
 
 
 @pytest.mark.parametrize("options, env", [(["--redact-defaults"], {}), ([], {"MCPREEL_REDACT_DEFAULTS": "true"})])

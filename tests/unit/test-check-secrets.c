@@ -66,11 +66,12 @@ static void what_makes_no_sense_is_refused(void **state)
     struct cli *d = *state;
 
     cli_put_file(d, "a", HEADER);
-    assert_run(d, "mcpreel check --secrets --no-redact-defaults a", 2, "",
-               "mcpreel: nothing is secret: there is nothing to look for\n");
+    assert_run(
+        d, "mcpreel check --secrets --no-redact-defaults a", 2, "",
+        "mcpreel: no secrets to search for: '--no-redact-defaults' without other rules\n");
     assert_run(d, "mcpreel check --secrets --fix a", 2, "",
-               "mcpreel: '--secrets' only looks, it mends nothing\n"
-               "  take them out: mcpreel redact FILE -o OUT\n");
+               "mcpreel: '--secrets' cannot be combined with '--fix'\n"
+               "  to redact secrets: mcpreel redact FILE -o OUT\n");
     assert_int_equal(cli_run(d, "mcpreel check --secrets --redact-env KEY a"), 2);
 }
 

@@ -60,7 +60,7 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
                "a: whole, 3 messages\n", "");
     assert_int_equal(cli_run(d, "mcpreel check --ignore unasked-answer a"), 1);
     assert_run(d, "mcpreel check --ignore unaskd-answer a", 2, "",
-               "mcpreel: no finding is called 'unaskd-answer'\n"
+               "mcpreel: unknown finding 'unaskd-answer'\n"
                "  did you mean 'unasked-answer'?\n  see 'mcpreel check --help'\n");
 }
 
@@ -133,7 +133,7 @@ static void what_the_copy_cannot_mend_is_named(void **state)
                "a: damaged, 1 message\n"
                "  no footer: the recorder did not end properly\n"
                "  1 request without a response\n"
-               "  repaired copy: b; still odd: unanswered\n",
+               "  repaired copy: b; remaining findings: unanswered\n",
                "");
     assert_int_equal(cli_run(d, "mcpreel check --ignore unanswered --fix -o c a"), 0);
     cli_put_file(d, "a", HEADER PING PONG "{'type':'new'}\n");
@@ -184,13 +184,13 @@ static void what_cannot_be_meant_is_refused(void **state)
     cli_put_file(d, "a", WHOLE);
     assert_run(d, "mcpreel check", 2, "",
                "mcpreel: missing FILE for 'check'\n  see 'mcpreel check --help'\n");
-    assert_run(d, "mcpreel check a -o b", 2, "",
-               "mcpreel: '--output' without '--fix': there is nothing to write\n");
-    assert_run(d, "mcpreel check --fix a a -o b", 2, "", "mcpreel: one OUT for 2 files\n");
+    assert_run(d, "mcpreel check a -o b", 2, "", "mcpreel: '--output' needs '--fix'\n");
+    assert_run(d, "mcpreel check --fix a a -o b", 2, "",
+               "mcpreel: '--output' is one file, but 2 files are to be repaired\n");
     assert_run(d, "mcpreel check --fix a -o -", 2, "",
-               "mcpreel: the copy cannot go to standard output: the verdict does\n");
+               "mcpreel: the copy cannot be written to standard output: it has the verdict\n");
     assert_run(d, "mcpreel check --fix -", 2, "",
-               "mcpreel: no name for the copy of standard input\n"
+               "mcpreel: the copy of standard input needs a name\n"
                "  name one: mcpreel check --fix -o OUT -\n");
     assert_int_equal(cli_count_files(d), 1);
 }

@@ -29,10 +29,10 @@ static void another_shell_or_none_is_an_error(void **state)
     } rows[] = {
         { "mcpreel completion",
           "mcpreel: missing SHELL for 'completion'\n  see 'mcpreel completion --help'\n" },
-        { "mcpreel completion tcsh", "mcpreel: 'tcsh' is none of bash, zsh, fish\n"
+        { "mcpreel completion tcsh", "mcpreel: 'tcsh' is not one of bash, zsh, fish\n"
                                      "  see 'mcpreel completion --help'\n" },
         { "mcpreel completion bsh",
-          "mcpreel: 'bsh' is none of bash, zsh, fish\n  did you mean 'bash'?\n"
+          "mcpreel: 'bsh' is not one of bash, zsh, fish\n  did you mean 'bash'?\n"
           "  see 'mcpreel completion --help'\n" },
         { "mcpreel completion bash zsh",
           "mcpreel: unexpected 'zsh' for 'completion'\n  see 'mcpreel completion --help'\n" },

@@ -55,7 +55,7 @@ static void lossless_refuses_and_leaves_nothing(void **state)
     assert_run(d, "mcpreel convert --lossless a.jsonl -o b.jsonrpc", 1, "",
                "mcpreel: 'jsonrpc' cannot keep the times of 1 message, which side sent 1 "
                "message, how the recording ended\n"
-               "  nothing was written; without --lossless it is, and this is left out\n");
+               "  nothing was written; without --lossless this is left out\n");
     assert_int_equal(cli_count_files(d), 1);
     assert_int_equal(cli_run(d, "mcpreel convert --lossless a.jsonl -o - --to jsonrpc"), 1);
     assert_int_equal(d->out.len, 0);
@@ -172,9 +172,9 @@ static void what_cannot_be_meant_is_refused(void **state)
     assert_non_null(strstr(buf_z(&d->err), "recording, trace"));
     assert_int_equal(cli_run(d, "mcpreel convert a -o -"), 2);
     assert_int_equal(cli_run(d, "mcpreel convert a -o b --to nothing"), 2);
-    assert_non_null(strstr(buf_z(&d->err), "'nothing' is none of recording, trace"));
+    assert_non_null(strstr(buf_z(&d->err), "'nothing' is not one of recording, trace"));
     assert_int_equal(cli_run(d, "mcpreel convert - a - -o b.jsonl"), 2);
-    assert_non_null(strstr(buf_z(&d->err), "standard input is there only once"));
+    assert_non_null(strstr(buf_z(&d->err), "'-' may be given only once"));
     assert_int_equal(cli_run(d, "mcpreel convert --lossless - -o - --to trace"), 2);
     assert_int_equal(cli_count_files(d), 1);
 }

@@ -115,7 +115,8 @@ static void it_records_replays_and_tells_what_to_try(void **state)
     assert_int_equal(run(&b, "", NULL), EXIT_OK);
     assert_str(buf_str(&b.with.err), STR(""));
     assert_true(has(&b.with.out, "1 Record: "));
-    assert_true(has(&b.with.out, "heard the same again: 9 answers, 3 progress reports,\n"));
+    assert_true(
+        has(&b.with.out, "received the same: 9 responses, 3 progress notifications,\n"));
     assert_true(has(&b.with.out, "mcpreel inspect /tmp/demo-"));
     assert_int_equal(stat(b.file, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
@@ -158,10 +159,11 @@ static void a_replay_that_is_not_what_was_recorded_is_a_finding(void **state)
     (void)state;
     setup(&b);
     assert_int_equal(run(&b, "", "replay=without a slip=with one slip."), EXIT_FINDINGS);
-    assert_true(has(&b.with.out, "  It is not the same. The first difference is after "
-                                 "tools/call count to 3:\n  recorded  log, {"));
+    assert_true(has(&b.with.out,
+                    "  The replay differs from the recording. The first difference is after "
+                    "tools/call count to 3:\n  recorded  log, {"));
     assert_true(has(&b.with.out, "with one slip."));
-    assert_false(has(&b.with.out, "Your turn"));
+    assert_false(has(&b.with.out, "3 Next: "));
     assert_str(buf_str(&b.with.err), STR(""));
     done(&b);
 }
@@ -205,7 +207,7 @@ static void a_part_that_dies_is_reported_with_its_last_words(void **state)
     assert_int_equal(run(&b, "", "record=kill"), EXIT_SERVER);
     assert_str(buf_str(&b.with.err),
                STR("mcpreel: the server ended without an answer to initialize (signal 9)\n"
-                   "  its last words: ouch\n"));
+                   "  its last line on standard error: ouch\n"));
     assert_int_equal(run(&b, "", "replay=kill"), EXIT_SERVER);
     assert_true(has(&b.with.out, "1 Record: "));
     assert_false(has(&b.with.out, "2 Replay: "));

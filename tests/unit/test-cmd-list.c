@@ -108,7 +108,7 @@ static void where_nothing_is_that_is_said(void **state)
     assert_int_equal(cli_run(d, "mcpreel list"), 0);
     assert_int_equal(d->out.len, 0);
     assert_non_null(strstr(buf_z(&d->err), "mcpreel: no recordings in '"));
-    assert_non_null(strstr(buf_z(&d->err), "without -o puts them there\n"));
+    assert_non_null(strstr(buf_z(&d->err), "without -o writes them there\n"));
     assert_int_equal(cli_run(d, "mcpreel list --json"), 0);
     assert_true(
         str_ends(buf_str(&d->out), STR("\"count\":0,\"other_files\":0,\"recordings\":[]}\n")));

@@ -150,16 +150,16 @@ static void there_must_be_one_server(void **state)
     (void)state;
     check(NULL, PROGRAM_WORDS("record", "-o", "file"), "", 2, "",
           "mcpreel: no server to record\n"
-          "  say how to start it: mcpreel record -o session.jsonl [--] COMMAND ARGS…\n"
-          "  or where it is: --url URL\n");
+          "  give its command: mcpreel record -o session.jsonl [--] COMMAND ARGS…\n"
+          "  or its URL: --url URL\n");
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", " "), "", 2, "",
           "mcpreel: no server to record\n"
-          "  say how to start it: mcpreel record -o session.jsonl [--] COMMAND ARGS…\n"
-          "  or where it is: --url URL\n");
+          "  give its command: mcpreel record -o session.jsonl [--] COMMAND ARGS…\n"
+          "  or its URL: --url URL\n");
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", "true", "--", "true"), "",
           2, "", "mcpreel: two servers to record: '--upstream' and the command 'true'\n");
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream", "touch 'started"), "", 2,
-          "", "mcpreel: cannot read the command of '--upstream': a quote (') is not closed\n");
+          "", "mcpreel: cannot parse the command of '--upstream': a quote (') is not closed\n");
     assert_int_equal(access("started", F_OK), -1);
     assert_int_equal(access("file", F_OK), -1);
 }

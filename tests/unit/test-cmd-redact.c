@@ -22,7 +22,7 @@ static void a_copy_without_the_secrets_is_made(void **state)
     d->env = env;
     cli_put_file(d, "a", HEADER CALL("a hunter2hunter2 b", "") FOOTER);
     assert_run(d, "mcpreel redact --redact-env KEY a -o b", 0, "  message 1, /params/x: KEY\n",
-               "mcpreel: took 1 secret out; wrote 'b' (recording)\n");
+               "mcpreel: redacted 1 secret; wrote 'b' (recording)\n");
     assert_string_equal(cli_get_file(d, "b"),
                         HEADER CALL("a [REDACTED:KEY] b", ",'redacted':['/params/x']") FOOTER);
     assert_int_equal(cli_run(d, "mcpreel redact --redact-env KEY b -o c"), 0);
@@ -80,7 +80,7 @@ static void what_makes_no_sense_is_refused(void **state)
     assert_run(d, "mcpreel redact a", 2, "",
                "mcpreel: no file to write\n  name one: mcpreel redact FILE -o OUT\n");
     assert_int_equal(cli_run(d, "mcpreel redact --to nothing a -o b"), 2);
-    assert_non_null(strstr(buf_z(&d->err), "'nothing' is none of "));
+    assert_non_null(strstr(buf_z(&d->err), "'nothing' is not one of "));
     assert_int_equal(cli_run(d, "mcpreel redact --redact-env KEY a -o b"), 2);
     assert_int_equal(cli_count_files(d), 1);
 }

@@ -106,8 +106,8 @@ static void with_fail_at_end_it_goes_on_and_ends_with_1(void **state)
     check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "--on-unmatched", "passthrough",
                         "file", "--", "true"),
           "", 2, "",
-          "mcpreel: --fail-at-end does not go with --on-unmatched passthrough\n"
-          "  with passthrough the server answers what was not recorded\n");
+          "mcpreel: --fail-at-end cannot be combined with --on-unmatched passthrough\n"
+          "  with passthrough the server answers unmatched requests\n");
 }
 
 static void a_last_line_without_newline_is_answered(void **state)
@@ -221,17 +221,17 @@ static void what_does_not_go_together_is_refused(void **state)
 {
     (void)state;
     check(PROGRAM_WORDS("replay", "--order", "total", "--match", "fuzzy", "file"), "", 2, "",
-          "mcpreel: --order total goes with --match sequential only\n");
+          "mcpreel: --order total needs --match sequential\n");
     check(PROGRAM_WORDS("replay", "file", "--", "cat"), "", 2, "",
-          "mcpreel: a server is given that nothing would be asked of\n"
-          "  add --on-unmatched passthrough, or leave it out\n");
+          "mcpreel: a server was given, but passthrough is off\n"
+          "  add --on-unmatched passthrough, or leave out the server\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "file"), "", 2, "",
-          "mcpreel: --on-unmatched passthrough needs a server to pass to\n"
-          "  say how to start it: mcpreel replay --on-unmatched passthrough session.jsonl -- "
-          "COMMAND ARGS…\n  or where it is: --url URL\n");
+          "mcpreel: --on-unmatched passthrough needs a server\n"
+          "  give its command: mcpreel replay --on-unmatched passthrough session.jsonl -- "
+          "COMMAND ARGS…\n  or its URL: --url URL\n");
     check(PROGRAM_WORDS("replay", "--url", "http://h", "file"), "", 2, "",
-          "mcpreel: a server is given that nothing would be asked of\n"
-          "  add --on-unmatched passthrough, or leave it out\n");
+          "mcpreel: a server was given, but passthrough is off\n"
+          "  add --on-unmatched passthrough, or leave out the server\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--url", "http://h", "file",
                         "--", "cat"),
           "", 2, "", "mcpreel: two servers: a URL and a command\n");
@@ -240,14 +240,14 @@ static void what_does_not_go_together_is_refused(void **state)
           "mcpreel: '--url': 'h' cannot be used: the URL begins with neither 'http://' nor "
           "'https://'\n");
     check(PROGRAM_WORDS("replay", "--header", "a: b", "file"), "", 2, "",
-          "mcpreel: '--header' only goes with '--url'\n");
+          "mcpreel: '--header' needs '--url'\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a", "file",
                         "--", "b"),
-          "", 2, "", "mcpreel: two servers: '--upstream' and what follows '--'\n");
+          "", 2, "", "mcpreel: two servers: '--upstream' and the command after '--'\n");
     check(
         PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--upstream", "a 'b", "file"),
         "", 2, "",
-        "mcpreel: cannot read the command of '--upstream': a quote (') is not closed\n");
+        "mcpreel: cannot parse the command of '--upstream': a quote (') is not closed\n");
     check(PROGRAM_WORDS("replay", "--cassette", "file", "file"), "", 2, "",
           "mcpreel: two recordings to replay\n  name one: mcpreel replay session.jsonl\n");
 }
@@ -307,7 +307,7 @@ static void how_it_went_is_reported(void **state)
           "mcpreel: cannot write 'report': it exists already\n"
           "  choose another name, or add --force to replace it\n");
     check(PROGRAM_WORDS("-q", "replay", "--force", "--report", "file", "file"), "", 2, "",
-          "mcpreel: the report cannot go to 'file': it is the recording\n");
+          "mcpreel: the report cannot be written to 'file': it is the recording\n");
     assert_int_equal(unlink("report"), 0);
     check(PROGRAM_WORDS("-q", "--json", "replay", "file"), ASK("1", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", REPORT);

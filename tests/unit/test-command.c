@@ -98,7 +98,7 @@ static const struct {
       { "peer" },
       false,
       0,
-      "'peer' is none of apple, pear",
+      "'peer' is not one of apple, pear",
       "did you mean 'pear'?\nsee 'mcpreel fruit --help'" },
     { &starts, 0, { NULL }, true, 2, NULL, NULL },
     { &starts, 0, { NULL }, false, 0, NULL, NULL },

@@ -30,9 +30,9 @@ static void done(struct bench *b)
 static void the_whole_story_is_told_in_these_words(void **state)
 {
     static const char want[] =
-        "mcpreel records what MCP clients and servers say, and plays it again.\n"
+        "mcpreel records the traffic between MCP clients and servers, and replays it.\n"
         "\n"
-        "1 Record: a client talks to a server, with mcpreel in between\n"
+        "1 Record: mcpreel runs between a client and a server\n"
         "  mcpreel record -o mcpreel-demo.jsonl -- mcpreel demo server\n"
         "\n"
         "  initialize                      mcpreel-demo " MCPREEL_VERSION ", MCP 2025-11-25\n"
@@ -44,27 +44,27 @@ static void the_whole_story_is_told_in_these_words(void **state)
         "                                  counted to three\n"
         "  tools/call      divide 1 by 0   tool error: cannot divide 1 by zero\n"
         "  tools/call      teleport        error -32602 unknown tool 'teleport'\n"
-        "  tools/call      haiku on tape   it asks our model: Write a haiku about tape.\n"
+        "  tools/call      haiku on tape   sampling request: Write a haiku about tape.\n"
         "                                  Bytes pass, none is lost / the tape remembers\n"
         "                                  each word / play it once again\n"
         "  resources/read  demo://manual   What the demo server of mcpreel can do\n"
         "  prompts/get     postcard        Write a postcard from Lisbon, weather and all.\n"
         "\n"
-        "2 Replay: the server is gone, the recording answers in its place\n"
+        "2 Replay: mcpreel answers from the recording, without the server\n"
         "  mcpreel replay mcpreel-demo.jsonl\n"
         "\n"
-        "  The client heard the same again: 9 answers, 3 progress reports,\n"
-        "  1 log message and 1 question, all in 5.0 ms. Other than in the recording are\n"
-        "  only the ids it gave its requests: \"again-1\", \"again-2\", … for 1, 2, …\n"
+        "  The client received the same: 9 responses, 3 progress notifications,\n"
+        "  1 log message and 1 server request, in 5.0 ms. Only the ids of its requests\n"
+        "  differ from the recording: \"again-1\", \"again-2\", … for 1, 2, …\n"
         "\n"
-        "3 Your turn: look into it, ask it something, let any MCP client use it\n"
+        "3 Next: inspect the recording, send a request, use it with any MCP client\n"
         "  mcpreel inspect mcpreel-demo.jsonl\n"
         "  jq -c 'select(.dir) | [.seq, .dir, .msg.method]' mcpreel-demo.jsonl\n"
         "  echo '{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/list\"}' |\n"
         "  mcpreel replay mcpreel-demo.jsonl\n"
         "\n"
-        "  To record your own server, start it through mcpreel, in your client's\n"
-        "  configuration; to mock it, \"replay\" and the file are all it takes:\n"
+        "  To record your own server, start it through mcpreel in your client's\n"
+        "  configuration. To mock it, use \"replay\" and the file instead:\n"
         "  { \"mcpServers\": { \"mine\": {\n"
         "      \"command\": \"/usr/bin/mcpreel\",\n"
         "      \"args\": [\"record\", \"--force\", \"-o\", \"/home/me/mine.jsonl\", \"--\",\n"
@@ -190,15 +190,15 @@ static void a_difference_is_shown_with_both_sides(void **state)
     where = (struct demo_difference){ &b.walk.client.client.calls[4],
                                       b.walk.client.client.calls[4].received, &odd };
     demo_steps_add_difference(&b.story, &where);
-    assert_str(
-        buf_str(&b.text),
-        STR("2 Replay: the server is gone, the recording answers in its place\n"
-            "  mcpreel replay mcpreel-demo.jsonl\n"
-            "\n"
-            "  It is not the same. The first difference is after tools/call divide 1 by 0:\n"
-            "  recorded  tool error: {\"content\":[{\"type\":\"text\",\"text\":"
-            "\"cannot divide 1 by zero\"}],\"isError\":true}\n"
-            "  replayed  odd: {\"a\":\"\\x1b[2J\"}\n"));
+    assert_str(buf_str(&b.text),
+               STR("2 Replay: mcpreel answers from the recording, without the server\n"
+                   "  mcpreel replay mcpreel-demo.jsonl\n"
+                   "\n"
+                   "  The replay differs from the recording. The first difference is after "
+                   "tools/call divide 1 by 0:\n"
+                   "  recorded  tool error: {\"content\":[{\"type\":\"text\",\"text\":"
+                   "\"cannot divide 1 by zero\"}],\"isError\":true}\n"
+                   "  replayed  unexpected: {\"a\":\"\\x1b[2J\"}\n"));
     done(&b);
 }
 
@@ -225,7 +225,7 @@ static void what_a_server_says_cannot_play_with_the_terminal(void **state)
     x = &b.walk.client.client.calls[8];
     *x->tail = &odd;
     demo_steps_add_recorded(&b.story, &b.walk.client.client);
-    assert_true(engine_run_has(&b.text, "odd: \\x1b[2Jgotcha\n"));
+    assert_true(engine_run_has(&b.text, "unexpected: \\x1b[2Jgotcha\n"));
     assert_null(memchr(b.text.at, '\x1b', b.text.len));
     done(&b);
 }

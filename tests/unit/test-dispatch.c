@@ -106,7 +106,7 @@ static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
         { "mcpreel --quiet", NULL, "",
           "mcpreel: a command is missing\n  see 'mcpreel --help'\n", 2 },
         { "mcpreel -vq record", NULL, "",
-          "mcpreel: '--quiet' and '--verbose' contradict each other\n"
+          "mcpreel: '--quiet' and '--verbose' cannot be combined\n"
           "  see 'mcpreel record --help'\n",
           2 },
     };
@@ -130,8 +130,8 @@ static void errors_are_json_when_the_line_asks_for_it_anywhere(void **state)
           "\"hint\":\"say \\\"please\\\"\\ntwice\"}}\n",
           4 },
         { "mcpreel -vq record --json", NULL, "",
-          "{\"error\":{\"kind\":\"usage\",\"message\":\"'--quiet' and '--verbose' contradict"
-          " each other\",\"hint\":\"see 'mcpreel record --help'\"}}\n",
+          "{\"error\":{\"kind\":\"usage\",\"message\":\"'--quiet' and '--verbose' cannot be "
+          "combined\",\"hint\":\"see 'mcpreel record --help'\"}}\n",
           2 },
         { "mcpreel record -- --json", "MCPREEL_PORT=0", "",
           "mcpreel: variable 'MCPREEL_PORT': '0' is not from 1 to 65535\n"

@@ -21,7 +21,7 @@ static void another_name_is_refused_with_those_there_are(void **state)
     (void)state;
     assert_false(format_option_parse(&f, "casette", &e));
     assert_int_equal(e.kind, ERR_USAGE);
-    assert_true(str_starts(str_z(e.msg), STR("'casette' is none of ")));
+    assert_true(str_starts(str_z(e.msg), STR("'casette' is not one of ")));
     assert_true(str_ends(str_z(e.msg), str_z(format_writable_names(&names))));
     buf_release(&names);
 }

@@ -44,13 +44,13 @@ static void help_of_a_command_says_all_its_table_says(void **state)
         "\n"
         "Global options:\n"
         "  -h, --help                show help for the command and exit\n"
-        "  -v, --verbose             say more on standard error\n"
-        "  -q, --quiet               say only errors on standard error\n"
-        "      --json                write results, and errors too, as JSON\n"
+        "  -v, --verbose             write more messages to standard error\n"
+        "  -q, --quiet               write only errors to standard error\n"
+        "      --json                write results and errors as JSON\n"
         "      --color WHEN          use colours (auto, always, never; default: auto)\n"
         "  -V, --version             show the version and exit\n"
         "\n"
-        "Every option can also come from the environment: see 'mcpreel help environment'.\n"
+        "Every option can also be set in the environment: see 'mcpreel help environment'.\n"
         "More: man mcpreel-record\n";
     struct buf b;
     (void)state;
@@ -106,7 +106,7 @@ static void the_overview_lists_what_is_shown_and_is_short(void **state)
                                "  start        start a server\n"
                                "  completion   write a completion script for a shell\n"
                                "  help         explain a command or a topic\n"
-                               "  version      show which mcpreel this is\n"
+                               "  version      show the version of mcpreel\n"
                                "\n"
                                "More: mcpreel help [COMMAND], man mcpreel\n";
     struct buf b;

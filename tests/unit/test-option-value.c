@@ -196,8 +196,8 @@ static void a_choice_is_one_of_the_listed_or_its_other_spelling(void **state)
         { "red", 3, NULL },
         { "green", 7, NULL },
         { "verde", 7, NULL },
-        { "Red", 0, "'Red' is none of red, green" },
-        { "", 0, "'' is none of red, green" },
+        { "Red", 0, "'Red' is not one of red, green" },
+        { "", 0, "'' is not one of red, green" },
     };
     (void)state;
     CHECK_ROWS(o, rows);

@@ -159,7 +159,7 @@ static void what_is_wrong_is_named_with_the_nearest_and_the_way_to_help(void **s
           "option '--out': the name of a file cannot be empty\nsee 'mcpreel tape --help'" },
         { "-p 0", "option '-p': '0' is not from 1 to 65535\nsee 'mcpreel tape --help'" },
         { "--match=sequental",
-          "option '--match': 'sequental' is none of sequential, by-request\n"
+          "option '--match': 'sequental' is not one of sequential, by-request\n"
           "did you mean 'sequential'?\nsee 'mcpreel tape --help'" },
         { "--speed warp", "option '--speed': 'warp' is no speed\nsee 'mcpreel tape --help'" },
         { "--bad -p x --worse",
@@ -300,7 +300,7 @@ static void what_is_idle_is_refused_on_the_line_only(void **state)
     } cases[] = {
         { "", NULL },
         { "-q", NULL },
-        { "--label x", "'--label' only goes with a name" },
+        { "--label x", "'--label' needs a name" },
         { "-- --label x", NULL },
     };
 
