@@ -26,6 +26,8 @@ enum cassette_step {
 struct cassette {
     struct json document;
     struct buf replaced; /* its text with null for numbers that are not JSON; else empty */
+    size_t *longer;      /* offsets in `replaced` where null is one byte longer than NaN */
+    size_t longer_count, longer_cap;
     struct json_iter interactions;
     struct arena arena; /* decoded texts of the header or the current interaction */
     struct cassette_interaction current;
@@ -56,6 +58,7 @@ static void cassette_close(void *state)
     json_release(&s->message);
     buf_release(&s->text);
     buf_release(&s->replaced);
+    free(s->longer);
     arena_release(&s->arena);
     free(s);
 }
@@ -134,6 +137,12 @@ static size_t string_length(struct str s)
     return i < s.len ? i + 1 : s.len;
 }
 
+static void add_longer(struct cassette *s)
+{
+    s->longer = mem_reserve(s->longer, &s->longer_cap, s->longer_count + 1, sizeof *s->longer);
+    s->longer[s->longer_count++] = s->replaced.len;
+}
+
 /* Copies the text with null, padded to the same length where possible so that offsets stay.
  * Returns the number of replacements; `*first` is the offset of the first. */
 static uint64_t replace_python_numbers(struct cassette *s, struct str text, size_t *first)
@@ -148,6 +157,8 @@ static uint64_t replace_python_numbers(struct cassette *s, struct str text, size
             if (!count++)
                 *first = (size_t)(rest.at - text.at);
             buf_printf(&s->replaced, "%-*s", (int)len, "null");
+            if (len < strlen("null"))
+                add_longer(s);
         } else {
             len = rest.at[0] == '"' ? string_length(rest) : 1;
             buf_add(&s->replaced, str_n(rest.at, len));
@@ -282,8 +293,33 @@ static bool make_message(struct cassette *s, enum record_dir dir, struct str jso
     return true;
 }
 
+/* The offset in the window of an offset in the scanned text. */
+static size_t offset_in_window(const struct cassette *s, size_t at)
+{
+    size_t low = 0, high = s->longer_count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (s->longer[middle] <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return at - low;
+}
+
+static void set_message(const struct cassette *s, const struct window *w, struct str json,
+                        struct consumed *t)
+{
+    size_t at = (size_t)(json.at - s->document.text.at);
+    size_t from = offset_in_window(s, at), end = offset_in_window(s, at + json.len);
+
+    t->message = str_n(w->bytes.at + from, end - from);
+}
+
 /* The next record of the current interaction; false: no more. */
-static bool next_step(struct cassette *s, struct record *r)
+static bool next_step(struct cassette *s, const struct window *w, struct consumed *t,
+                      struct record *r)
 {
     while (s->step != CASSETTE_STEP_DONE) {
         bool is_there = false;
@@ -301,6 +337,10 @@ static bool next_step(struct cassette *s, struct record *r)
         default:
             is_there = make_message(s, TO_CLIENT, s->current.response, r);
         }
+        if (is_there && r->kind == RECORD_MESSAGE)
+            set_message(s, w,
+                        r->message.dir == TO_SERVER ? s->current.request : s->current.response,
+                        t);
         if (is_there)
             return true;
     }
@@ -337,7 +377,7 @@ static enum next_result cassette_next(void *state, const struct window *w, struc
         return read_header(s, w, r, e);
     BUG_IF(s->document.text.at != (s->replaced.len ? s->replaced.at : w->bytes.at));
     do {
-        if (next_step(s, r))
+        if (next_step(s, w, t, r))
             return NEXT_RECORD;
     } while (next_interaction(s, w));
     t->bytes = w->bytes.len;

@@ -33,10 +33,12 @@ struct window {
 
 /* How much of the window a call to next() consumed. */
 struct consumed {
-    size_t bytes; /* from the front; also with NEXT_MORE */
-    size_t lines; /* newlines among them */
-    size_t want;  /* NEXT_MORE: minimum size of the next window; 0: any */
-    bool fatal;   /* NEXT_ERROR: no damage to skip; the file cannot be read */
+    size_t bytes;       /* from the front; also with NEXT_MORE */
+    size_t lines;       /* newlines among them */
+    size_t want;        /* NEXT_MORE: minimum size of the next window; 0: any */
+    bool fatal;         /* NEXT_ERROR: no damage to skip; the file cannot be read */
+    struct str message; /* NEXT_RECORD: the message in the window, if the record has a copy of
+                           its text; else empty */
 };
 
 struct format {

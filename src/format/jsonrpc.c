@@ -208,6 +208,7 @@ static enum next_result jsonrpc_next(void *state, const struct window *w, struct
     read_time(r, line);
     set_direction(s, r, &m);
     r->message.msg = line;
+    ndjson_set_message(&s->lines, line, t);
     return NEXT_RECORD;
 }
 

@@ -421,16 +421,18 @@ static enum next_result trace_next(void *state, const struct window *w, struct c
                                    struct record *r, struct err *e)
 {
     struct trace *s = state;
-    enum next_result next;
+    enum next_result next = NEXT_RECORD;
 
-    if (next_in_batch(s, r))
-        return NEXT_RECORD;
-    next = ndjson_next(&s->lines, w, t, e);
-    if (next != NEXT_RECORD)
-        return next;
-    arena_clear(&s->arena);
-    next = read_line(s, w, r, e);
-    t->fatal = s->fatal;
+    if (!next_in_batch(s, r)) {
+        next = ndjson_next(&s->lines, w, t, e);
+        if (next != NEXT_RECORD)
+            return next;
+        arena_clear(&s->arena);
+        next = read_line(s, w, r, e);
+        t->fatal = s->fatal;
+    }
+    if (next == NEXT_RECORD && r->kind == RECORD_MESSAGE)
+        ndjson_set_message(&s->lines, r->message.msg, t);
     return next;
 }
 

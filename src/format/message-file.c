@@ -2,7 +2,7 @@
 
 #include "trace/limits.h"
 
-enum { WRITE_SIZE = 256 << 10 };
+enum { WRITE_SIZE = 256 << 10, LINE_PIECE = 4 << 10 };
 
 void message_file_cache_init(struct message_file_cache *r)
 {
@@ -70,6 +70,16 @@ static bool add_to_copy(struct message_file *f, struct str bytes, struct message
     return true;
 }
 
+/* Stores the place of a message right before its copy. */
+static bool add_origin(struct message_file *f, struct str message, struct err *e)
+{
+    struct message_origin o = { 0 };
+    struct message_ref ignored;
+
+    reader_find_origin(f->reader, message, &o);
+    return add_to_copy(f, str_n((const char *)&o, sizeof o), &ignored, e);
+}
+
 static bool flush_if_large(struct message_file *f, struct err *e)
 {
     return f->unwritten.len < WRITE_SIZE || flush_copy(f, e);
@@ -93,6 +103,8 @@ static bool add_message(struct message_store *self, struct str message,
         *where = (struct message_ref){ at << 1, (uint32_t)message.len };
         return true;
     }
+    if (f->keep_origins && !add_origin(f, message, e))
+        return false;
     if (!add_to_copy(f, message, where, e))
         return false;
     message_store_flatten(f->unwritten.at + f->unwritten.len - message.len, message.len);
@@ -124,6 +136,49 @@ static bool fetch(struct message_store *self, struct message_ref where, struct b
         message_store_flatten(to->at, to->len);
     message_file_cache_add(&f->cache, where.at, buf_str(to));
     return true;
+}
+
+/* Extends the record to the start and the end of its line. A message that was not copied is on
+ * one line, with all of its record. */
+static bool find_line(struct message_file *f, struct message_origin *o, struct err *e)
+{
+    uint64_t size = reader_size(f->reader), end = o->at + o->len;
+    char piece[LINE_PIECE];
+    const char *newline = NULL;
+
+    o->record_at = o->at;
+    while (o->record_at && !newline) {
+        size_t len = o->record_at < sizeof piece ? (size_t)o->record_at : sizeof piece;
+
+        if (!reader_read_at(f->reader, o->record_at - len, piece, len, e))
+            return false;
+        newline = memrchr(piece, '\n', len);
+        o->record_at -= newline ? (size_t)(piece + len - newline) - 1 : len;
+    }
+    for (newline = NULL; end < size && !newline;) {
+        size_t len = size - end < sizeof piece ? (size_t)(size - end) : sizeof piece;
+
+        if (!reader_read_at(f->reader, end, piece, len, e))
+            return false;
+        newline = memchr(piece, '\n', len);
+        end += newline ? (size_t)(newline - piece) + 1 : len;
+    }
+    o->record_len = end - o->record_at;
+    return true;
+}
+
+bool message_file_find_origin(struct message_file *f, struct message_ref where,
+                              struct message_origin *o, struct err *e)
+{
+    BUG_IF(!f->keep_origins);
+    if (!(where.at & 1)) {
+        *o = (struct message_origin){ .at = where.at >> 1, .len = where.len };
+        return find_line(f, o, e);
+    }
+    if (!flush_copy(f, e) ||
+        !file_read_at(&f->copy, (where.at >> 1) - sizeof *o, (char *)o, sizeof *o, e))
+        return false;
+    return o->len || err_set(e, ERR_INPUT, "the text of a message is not in the file");
 }
 
 bool message_file_open(struct message_file *f, const struct sys *sys, const char *path,

@@ -25,6 +25,8 @@ struct message_file_cache {
 
 struct message_file {
     struct message_store store;
+    bool keep_origins; /* set by the owner before message_file_read_all(): copies are stored
+                          with the place of the original, for message_file_find_origin() */
     const struct sys *sys;
     const char *tmp_dir; /* borrowed: directory of the copy */
     struct reader *reader;
@@ -42,6 +44,11 @@ void message_file_close(struct message_file *f);
 
 /* Puts every record into a sink, which may add messages to the store. */
 bool message_file_read_all(struct message_file *f, struct sink *to, struct err *e) MUST_CHECK;
+
+/* Finds the place of a message in the text of the file. Needs `keep_origins`. ERR_INPUT if the
+ * format composed the message. */
+bool message_file_find_origin(struct message_file *f, struct message_ref where,
+                              struct message_origin *o, struct err *e) MUST_CHECK;
 
 void message_file_cache_init(struct message_file_cache *r);
 void message_file_cache_release(struct message_file_cache *r);

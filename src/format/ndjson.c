@@ -22,6 +22,13 @@ void ndjson_resync(struct ndjson *n)
     n->searched = n->multiline_scanned = 0;
 }
 
+void ndjson_set_message(const struct ndjson *n, struct json_val message, struct consumed *t)
+{
+    /* Offsets are the same: flatten() keeps the length. */
+    if (n->json.text.at == n->one_line.at)
+        t->message = str_n(n->source + json_offset(message), json_raw(message).len);
+}
+
 bool ndjson_starts_with(struct str *head, struct str text)
 {
     struct str rest = *head;
@@ -96,6 +103,7 @@ static void flatten(struct ndjson *n, struct str text)
     for (size_t i = 0; i < text.len; i++)
         if (n->one_line.at[i] == '\n' || n->one_line.at[i] == '\r')
             n->one_line.at[i] = ' ';
+    n->source = text.at;
     n->json.text = buf_str(&n->one_line);
 }
 

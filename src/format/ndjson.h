@@ -12,6 +12,7 @@
 struct ndjson {
     struct json json;    /* the current value, valid until the next call */
     struct buf one_line; /* text of a value over several lines, with blanks for line breaks */
+    const char *source;  /* the original of `one_line`, in the window */
     size_t searched;     /* no newline in the window before this */
     size_t multiline_scanned; /* bytes scanned of a value over several lines */
     size_t first_fault;       /* where its first line ended unfinished */
@@ -23,6 +24,9 @@ void ndjson_release(struct ndjson *n);
 /* Scans the next value; NEXT_RECORD: `*t` is what it consumed. Else as next() of a format. */
 enum next_result ndjson_next(struct ndjson *n, const struct window *w, struct consumed *t,
                              struct err *e);
+
+/* Sets where the window has a message of the current value, if its text was copied. */
+void ndjson_set_message(const struct ndjson *n, struct json_val message, struct consumed *t);
 
 /* After an error: the next call starts with another value. */
 void ndjson_resync(struct ndjson *n);

@@ -16,10 +16,11 @@ struct reader {
     const struct log *log;
     const struct format *format;
     void *state;
-    struct buf window; /* read, and may still be needed */
-    size_t consumed;   /* window[0..consumed) was used */
-    uint64_t offset;   /* of window[consumed] in the decompressed file */
-    uint64_t line;     /* of window[consumed] */
+    struct buf window;    /* read, and may still be needed */
+    size_t consumed;      /* window[0..consumed) was used */
+    uint64_t offset;      /* of window[consumed] in the decompressed file */
+    uint64_t line;        /* of window[consumed] */
+    struct consumed last; /* by the last record; its position is before `consumed` */
     uint64_t note_count;
     bool ended;
     bool following;               /* the file may grow: no data is not the end */
@@ -333,18 +334,18 @@ enum next_result reader_next(struct reader *r, struct record *rec, struct err *e
         return report_truncated(r, r->after_gap_result);
     }
     for (;;) {
-        struct consumed t;
-        enum next_result next = next_record(r, rec, &t, e);
+        struct consumed *t = &r->last;
+        enum next_result next = next_record(r, rec, t, e);
 
         if (next != NEXT_ERROR)
             return deliver_record(r, next, rec);
-        if (t.fatal || !r->format->resync || e->kind != ERR_INPUT)
+        if (t->fatal || !r->format->resync || e->kind != ERR_INPUT)
             return NEXT_ERROR;
         if (!r->repair) {
             add_repair_hint(r, r->format, e);
             return NEXT_ERROR;
         }
-        if (!skip_damage(r, &t, e))
+        if (!skip_damage(r, t, e))
             return NEXT_ERROR;
     }
 }
@@ -379,15 +380,36 @@ uint64_t reader_size(struct reader *r)
     return size;
 }
 
-bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at)
+/* Finds the offset in the decompressed text. */
+static bool locate_in_window(const struct reader *r, struct str bytes, uint64_t *at)
 {
     const char *from = r->window.at;
 
-    if (r->input.decompressor || !from || bytes.at < from ||
-        bytes.at + bytes.len > from + r->window.len)
+    if (!from || bytes.at < from || bytes.at + bytes.len > from + r->window.len)
         return false;
     /* `offset` is that of window[consumed]. */
     *at = r->offset - r->consumed + (uint64_t)(bytes.at - from);
+    return true;
+}
+
+bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at)
+{
+    return !r->input.decompressor && locate_in_window(r, bytes, at);
+}
+
+bool reader_find_origin(const struct reader *r, struct str message, struct message_origin *o)
+{
+    struct str source = r->last.message.len ? r->last.message : message;
+
+    if (!locate_in_window(r, source, &o->at))
+        return false;
+    o->len = source.len;
+    o->record_at = r->offset - r->last.bytes;
+    o->record_len = r->last.bytes;
+    if (o->at < o->record_at || o->at + o->len > r->offset) {
+        o->record_at = o->at;
+        o->record_len = o->len;
+    }
     return true;
 }
 

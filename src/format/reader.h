@@ -61,6 +61,18 @@ uint64_t reader_size(struct reader *r);
  * these bytes: it is compressed, or the format composed them. */
 bool reader_locate(const struct reader *r, struct str bytes, uint64_t *at);
 
+/* Where the text of a file has a message; offsets are those of the decompressed text. */
+struct message_origin {
+    uint64_t at, len;               /* the message, maybe over several lines */
+    uint64_t record_at, record_len; /* the line with it, or more lines if it spans some; in a
+                                       document, and for a later element of a batch, only the
+                                       message */
+};
+
+/* Finds the text of the message of the current record. Returns false if the format composed the
+ * message. */
+bool reader_find_origin(const struct reader *r, struct str message, struct message_origin *o);
+
 /* Reads bytes of the file at an offset. */
 bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len,
                     struct err *e) MUST_CHECK;

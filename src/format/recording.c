@@ -121,6 +121,8 @@ static enum next_result recording_next(void *state, const struct window *w, stru
         return NEXT_ERROR;
     if (!ok)
         return format_error(w, at, e, "%s", inner.msg);
+    if (r->kind == RECORD_MESSAGE)
+        ndjson_set_message(&s->lines, r->message.msg, t);
     check_header(s, w, r, at);
     clear_placeholders(r);
     s->seen_line = true;

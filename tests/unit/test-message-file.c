@@ -181,6 +181,151 @@ static void what_is_no_message_is_copied_as_it_is(void **state)
     message_file_close(&f);
 }
 
+static void open_with_origins(struct message_file *f, struct keeper *k, struct str content)
+{
+    struct err e = ERR_NONE;
+
+    temp_dir_put("file", content);
+    if (!message_file_open(f, &sys_real, "file", ".", &quiet, &e))
+        fail_msg("%s", e.msg);
+    f->keep_origins = true;
+    *k = (struct keeper){ .sink = { keep }, .store = &f->store };
+    if (!message_file_read_all(f, &k->sink, &e))
+        fail_msg("%s", e.msg);
+}
+
+/* The text has the message, and the record around it, at the places found. */
+static void check_origin(struct message_file *f, const struct keeper *k, size_t nth,
+                         struct str text, const char *message, const char *record)
+{
+    struct message_origin o;
+    struct err e = ERR_NONE;
+
+    assert_true(nth < k->count);
+    if (!message_file_find_origin(f, k->places[nth], &o, &e))
+        fail_msg("%s", e.msg);
+    assert_true(o.at + o.len <= text.len && o.record_at + o.record_len <= text.len);
+    assert_str(str_n(text.at + o.at, o.len), str_z(message));
+    assert_str(str_n(text.at + o.record_at, o.record_len), str_z(record));
+}
+
+static void the_place_of_a_message_is_found_in_its_line(void **state)
+{
+    static const struct str texts[] = { STR_INIT(RECORDING),
+                                        STR_INIT("\xef\xbb\xbf" RECORDING) };
+    struct message_file f;
+    struct keeper k;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        open_with_origins(&f, &k, texts[i]);
+        check_origin(&f, &k, 0, texts[i], ONE, LINE(1, "c2s", ONE));
+        check_origin(&f, &k, 1, texts[i], TWO, LINE(2, "s2c", TWO));
+        message_file_close(&f);
+    }
+}
+
+static void the_place_is_found_in_a_line_longer_than_a_piece(void **state)
+{
+    struct message_file f;
+    struct keeper k;
+    struct buf text, line;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    buf_init(&line, 1 << 20);
+    buf_printf(&line,
+               "{\"before\":\"%09000d\",\"type\":\"message\",\"seq\":1,\"ts\":"
+               "\"2025-02-04T10:00:00Z\",\"dir\":\"c2s\",\"msg\":" ONE
+               ",\"after\":\"%09000d\"}",
+               0, 0);
+    buf_printf(&text, HEAD "%s", buf_z(&line)); /* and no newline at the end */
+    open_with_origins(&f, &k, buf_str(&text));
+    check_origin(&f, &k, 0, buf_str(&text), ONE, buf_z(&line));
+    message_file_close(&f);
+    buf_release(&text);
+    buf_release(&line);
+}
+
+static void the_place_is_found_in_the_text_of_a_compressed_file(void **state)
+{
+    struct compressor *p = compressor_new(COMPRESS_ZSTD);
+    struct message_file f;
+    struct keeper k;
+    struct buf packed;
+
+    (void)state;
+    buf_init(&packed, 1 << 20);
+    compressor_add(p, STR(RECORDING), false, &packed);
+    compressor_end(p, &packed);
+    compressor_free(p);
+    open_with_origins(&f, &k, buf_str(&packed));
+    check_origin(&f, &k, 0, STR(RECORDING), ONE, LINE(1, "c2s", ONE));
+    check_origin(&f, &k, 1, STR(RECORDING), TWO, LINE(2, "s2c", TWO));
+    assert_kept(&f, k.places[0], ONE);
+    assert_kept(&f, k.places[1], TWO);
+    message_file_close(&f);
+    buf_release(&packed);
+}
+
+#define PRETTY_MESSAGE "{\n  \"id\": 1,\r\n  \"method\": \"a\"\n}"
+#define PRETTY_LINE                                                                            \
+    "{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00Z\",\n\"dir\":\"c2s\","       \
+    "\"msg\":" PRETTY_MESSAGE "}\n"
+
+static void the_place_is_found_over_several_lines(void **state)
+{
+    static const struct str text = STR_INIT(HEAD PRETTY_LINE LINE(2, "s2c", TWO));
+    struct message_file f;
+    struct keeper k;
+
+    (void)state;
+    open_with_origins(&f, &k, text);
+    check_origin(&f, &k, 0, text, PRETTY_MESSAGE, PRETTY_LINE);
+    check_origin(&f, &k, 1, text, TWO, LINE(2, "s2c", TWO));
+    message_file_close(&f);
+}
+
+static void the_place_is_found_of_each_element_of_a_batch(void **state)
+{
+    static const struct str text = STR_INIT(
+        "{\"t\":\"2025-02-04T10:00:00Z\",\"dir\":\"in\",\"raw\":[" ONE "," TWO "]}\n"
+        "{\"t\":\"2025-02-04T10:00:00Z\",\"dir\":\"in\",\"raw\":[\n" ONE ",\n" TWO "]}\n");
+    static const char *const want[] = { ONE, TWO, ONE, TWO };
+    struct message_file f;
+    struct keeper k;
+
+    (void)state;
+    open_with_origins(&f, &k, text);
+    assert_int_equal(k.count, 4);
+    for (size_t i = 0; i < k.count; i++) {
+        struct message_origin o;
+        struct err e = ERR_NONE;
+
+        assert_true(message_file_find_origin(&f, k.places[i], &o, &e));
+        assert_str(str_n(text.at + o.at, o.len), str_z(want[i]));
+    }
+    message_file_close(&f);
+}
+
+/* NaN is read as null, which is longer. */
+static void the_place_is_found_in_a_cassette(void **state)
+{
+    static const struct str text = STR_INIT(
+        "{\"interactions\":[{\"type\":\"jsonrpc_request\",\"x\":[NaN,NaN,Infinity],"
+        "\"response\":{ \"id\": 1, \"result\": {\"a\":NaN, \"b\":-Infinity}},\"request\":" ONE
+        "}]}");
+    struct message_file f;
+    struct keeper k;
+
+    (void)state;
+    open_with_origins(&f, &k, text);
+    check_origin(&f, &k, 0, text, ONE, ONE);
+    check_origin(&f, &k, 1, text, "{ \"id\": 1, \"result\": {\"a\":NaN, \"b\":-Infinity}}",
+                 "{ \"id\": 1, \"result\": {\"a\":NaN, \"b\":-Infinity}}");
+    message_file_close(&f);
+}
+
 static void what_was_kept_is_found(void **state)
 {
     struct message_file_cache r;
@@ -245,6 +390,12 @@ int main(void)
         IN_TEMP_DIR(what_is_no_message_is_copied_as_it_is),
         IN_TEMP_DIR(a_file_that_has_shrunk_is_told),
         IN_TEMP_DIR(a_disk_without_room_for_the_copy_is_told),
+        IN_TEMP_DIR(the_place_of_a_message_is_found_in_its_line),
+        IN_TEMP_DIR(the_place_is_found_in_a_line_longer_than_a_piece),
+        IN_TEMP_DIR(the_place_is_found_in_the_text_of_a_compressed_file),
+        IN_TEMP_DIR(the_place_is_found_over_several_lines),
+        IN_TEMP_DIR(the_place_is_found_of_each_element_of_a_batch),
+        IN_TEMP_DIR(the_place_is_found_in_a_cassette),
         cmocka_unit_test(what_was_kept_is_found),
         cmocka_unit_test(one_text_takes_the_place_of_another_and_never_its_name),
         cmocka_unit_test(what_is_long_is_not_kept),
