@@ -59,6 +59,25 @@ void json_location_write(struct json_location location, struct buf *to)
     }
 }
 
+void json_pointer_add_name(struct buf *to, struct str name)
+{
+    buf_add_ch(to, '/');
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.at[i] == '~')
+            buf_add(to, STR("~0"));
+        else if (name.at[i] == '/')
+            buf_add(to, STR("~1"));
+        else
+            buf_add_ch(to, name.at[i]);
+    }
+}
+
+void json_pointer_add_index(struct buf *to, size_t index)
+{
+    buf_add_ch(to, '/');
+    buf_add_int(to, (int64_t)index);
+}
+
 /* A pattern being read. */
 struct path_parser {
     struct str text, rest;

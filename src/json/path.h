@@ -30,6 +30,10 @@ struct json_location {
 /* Appends the location as text. */
 void json_location_write(struct json_location location, struct buf *to);
 
+/* Append one step of a JSON pointer (RFC 6901): "/a~1b", "/3". */
+void json_pointer_add_name(struct buf *to, struct str name);
+void json_pointer_add_index(struct buf *to, size_t index);
+
 enum { JSON_PATH_MAX = 63 }; /* maximum parts of a pattern */
 
 struct json_path {

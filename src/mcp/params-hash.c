@@ -103,9 +103,9 @@ bool params_is_redacted(struct json_val v)
     return false;
 }
 
-/* Cuts a text before its first placeholder; false if it has none. Linear: the search for ']' is
- * made once, because a text without one has no placeholder at all. */
-static bool cut_placeholder(struct str *text, struct str *before)
+/* Linear: the search for ']' is made once, because a text without one has no placeholder at
+ * all. */
+struct str params_cut_placeholder(struct str *text, struct str *before)
 {
     struct str rest = *text;
 
@@ -114,14 +114,19 @@ static bool cut_placeholder(struct str *text, struct str *before)
             size_t end = str_find(rest, ']');
 
             if (end == rest.len)
-                return false;
+                return STR_NONE;
             *before = str_n(text->at, (size_t)(rest.at - text->at));
             *text = str_skip(rest, end + 1);
-            return true;
+            return str_n(rest.at, end + 1);
         }
         rest = str_skip(rest, 1);
     }
-    return false;
+    return STR_NONE;
+}
+
+static bool cut_placeholder(struct str *text, struct str *before)
+{
+    return params_cut_placeholder(text, before).len;
 }
 
 /* Searches for the texts between placeholders one after the other. Taking the first occurrence

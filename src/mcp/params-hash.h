@@ -73,6 +73,11 @@ bool params_pointer_hash(struct json_val message, struct str pointer, uint64_t *
 /* True for a string that is or contains a placeholder of redaction. */
 bool params_is_redacted(struct json_val v);
 
+/* Cuts a decoded text at its first placeholder: `*before` is the text before it, `*text`
+ * becomes the text behind it. Returns the placeholder; empty if there is none, and nothing is
+ * cut. */
+struct str params_cut_placeholder(struct str *text, struct str *before);
+
 /* True if the values may have been equal before redaction: a placeholder matches any text, and
  * the text around it must be equal. A placeholder alone matches any value, and none. Both
  * values may have placeholders. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "mcp/id.h"
 #include "trace/limits.h"
+#include "json/path.h"
 
 void redact_json_init(struct redact_json *j, struct secret_search *f, struct placeholders *m)
 {
@@ -417,18 +418,6 @@ enum redact_json_outcome redact_json(struct redact_json *j, struct json_val v, b
     return f->count ? rewrite(j, v) : REDACT_JSON_CLEAN;
 }
 
-static void add_pointer_token(struct buf *to, struct str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.at[i] == '~')
-            buf_add(to, STR("~0"));
-        else if (name.at[i] == '/')
-            buf_add(to, STR("~1"));
-        else
-            buf_add_ch(to, name.at[i]);
-    }
-}
-
 /* Descends one level towards the node and appends its token. Returns false at the node. */
 static bool descend(struct json_val *v, uint32_t node, struct arena *a, struct buf *to)
 {
@@ -438,11 +427,10 @@ static bool descend(struct json_val *v, uint32_t node, struct arena *a, struct b
     for (size_t i = 0; json_next(&it); i++) {
         if (node >= end_node(it.value))
             continue;
-        buf_add_ch(to, '/');
         if (named)
-            add_pointer_token(to, json_text(it.key, a));
+            json_pointer_add_name(to, json_text(it.key, a));
         else
-            buf_add_int(to, (int64_t)i);
+            json_pointer_add_index(to, i);
         *v = it.value;
         return node > it.value.node;
     }
