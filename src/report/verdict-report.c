@@ -63,7 +63,8 @@ void verdict_report_write_reason(struct buf *to, const struct call_verdict *v)
 bool verdict_report_needs_message(const struct finding *f)
 {
     return f->message.len &&
-           (f->severity == FINDING_NOTE || !f->path.len || !f->recorded.len || !f->live.len);
+           !(f->severity != FINDING_NOTE && str_eq(f->rule, STR("content-changed")) &&
+             f->path.len && f->recorded.len && f->live.len);
 }
 
 uint64_t verdict_report_passed(const struct call_verdict_totals *totals)

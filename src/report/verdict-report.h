@@ -53,8 +53,9 @@ void verdict_report_write_name(struct buf *to, const struct call_verdict *v);
  * response: REASON". Appends nothing if there is nothing to say beyond the findings. */
 void verdict_report_write_reason(struct buf *to, const struct call_verdict *v);
 
-/* Returns whether a finding needs its message to be understood. A path with a value on both
- * sides needs none, unless the message says why the difference does not count (a note). */
+/* Returns whether a finding needs its message to be understood. One of the rule
+ * "content-changed" with its path and both values needs none, unless it is a note: then the
+ * message says why it does not count. */
 bool verdict_report_needs_message(const struct finding *f);
 
 /* Returns the number of passed calls, those with volatile differences included. */

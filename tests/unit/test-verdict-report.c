@@ -59,15 +59,21 @@ static void a_reason_says_what_it_is_the_reason_of(void **state)
 
 static void only_a_changed_value_explains_itself(void **state)
 {
-    struct finding f = {
-        .message = STR("m"), .path = STR("$"), .recorded = STR("1"), .live = STR("2")
-    };
+    struct finding f = { .rule = STR("content-changed"),
+                         .message = STR("m"),
+                         .path = STR("$"),
+                         .recorded = STR("1"),
+                         .live = STR("2") };
 
     (void)state;
     assert_false(verdict_report_needs_message(&f));
     f.severity = FINDING_NOTE;
     assert_true(verdict_report_needs_message(&f));
-    f = (struct finding){ .message = STR("m"), .path = STR("$"), .live = STR("2") };
+    f.severity = FINDING_WARNING;
+    f.rule = STR("type-changed");
+    assert_true(verdict_report_needs_message(&f));
+    f.rule = STR("content-changed");
+    f.recorded = STR_NONE;
     assert_true(verdict_report_needs_message(&f));
     f.message = STR_NONE;
     assert_false(verdict_report_needs_message(&f));

@@ -69,17 +69,11 @@ static void colours_change_no_text(void **state)
     verdict_sample_assert_file(buf_str(&to), "tests/report/sample.txt");
 }
 
-static void assert_no_controls(struct str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        assert_true(text.at[i] == '\n' || (unsigned char)text.at[i] >= ' ');
-}
-
 static void hostile_text_is_escaped(void **state)
 {
     (void)state;
     play(verdict_sample_play_hostile, (struct verdict_text_options){ .width = 80 });
-    assert_no_controls(buf_str(&to));
+    verdict_sample_assert_no_controls(buf_str(&to));
     verdict_sample_assert_file(buf_str(&to), "tests/report/hostile.txt");
 }
 

@@ -236,7 +236,7 @@ void verdict_sample_play_hostile(struct verdict_report *to)
           .recorded = buf_str(&recorded),
           .live = buf_str(&live),
           .hint = STR(HOSTILE) },
-        { .rule = STR("long"), .severity = FINDING_ERROR, .message = buf_str(&text) },
+        { .rule = STR("long|rule"), .severity = FINDING_ERROR, .message = buf_str(&text) },
         { .rule = STR("warning"), .severity = FINDING_WARNING, .message = STR(HOSTILE) },
     };
     struct call_verdict v[] = {
@@ -330,4 +330,11 @@ void verdict_sample_assert_file(struct str got, const char *path)
         fail_msg("%s:%zu: got\n%.*s", path, first_difference(got, buf_str(&want)),
                  STR_ARG(got));
     buf_release(&want);
+}
+
+void verdict_sample_assert_no_controls(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] != '\n' && (unsigned char)text.at[i] < ' ')
+            fail_msg("byte %d at %zu", text.at[i], i);
 }

@@ -22,4 +22,7 @@ void verdict_sample_play_empty(struct verdict_report *to);
  * sources. If the variable MCPREEL_TEST_REWRITE is set, writes the file instead. */
 void verdict_sample_assert_file(struct str got, const char *path);
 
+/* Fails if a text has control characters other than newlines. */
+void verdict_sample_assert_no_controls(struct str text);
+
 #endif
