@@ -228,9 +228,6 @@ bool json_path_compile(struct json_path *p, struct str text, struct arena *names
     return true;
 }
 
-/* How much of the pattern a location has matched: bit i means that the first i parts are
- * matched. Several bits are possible if parts match at any depth. */
-
 static bool part_matches(const struct json_path_part *part, const struct json_step *step)
 {
     switch (part->kind) {
@@ -244,13 +241,15 @@ static bool part_matches(const struct json_path_part *part, const struct json_st
     BUG("unknown kind of path segment");
 }
 
-static uint64_t advance(const struct json_path *p, uint64_t reached,
-                        const struct json_step *step)
+/* Bit i of a state means that the location has matched the first i parts. Several bits are
+ * possible if parts match at any depth. */
+uint64_t json_path_advance(const struct json_path *p, uint64_t state,
+                           const struct json_step *step)
 {
     uint64_t next = 0;
 
     for (size_t i = 0; i < p->count; i++) {
-        if (!(reached >> i & 1))
+        if (!(state >> i & 1))
             continue;
         if (part_matches(&p->parts[i], step))
             next |= UINT64_C(2) << i;
@@ -260,28 +259,28 @@ static uint64_t advance(const struct json_path *p, uint64_t reached,
     return next;
 }
 
-static bool is_end(const struct json_path *p, uint64_t reached)
+bool json_path_has_matched(const struct json_path *p, uint64_t state)
 {
-    return reached >> p->count & 1;
+    return state >> p->count & 1;
 }
 
 bool json_path_matches(const struct json_path *p, struct json_location location)
 {
-    uint64_t reached = 1;
+    uint64_t state = JSON_PATH_START;
 
     for (size_t i = 0; i < location.count; i++)
-        reached = advance(p, reached, &location.steps[i]);
-    return is_end(p, reached);
+        state = json_path_advance(p, state, &location.steps[i]);
+    return json_path_has_matched(p, state);
 }
 
 bool json_path_covers(const struct json_path *p, struct json_location location)
 {
-    uint64_t reached = 1;
+    uint64_t state = JSON_PATH_START;
     size_t i = 0;
 
-    while (!is_end(p, reached) && i < location.count)
-        reached = advance(p, reached, &location.steps[i++]);
-    return is_end(p, reached);
+    while (!json_path_has_matched(p, state) && i < location.count)
+        state = json_path_advance(p, state, &location.steps[i++]);
+    return json_path_has_matched(p, state);
 }
 
 struct path_search {
@@ -293,20 +292,20 @@ struct path_search {
 };
 
 /* Goes as deep as the value is nested, which the scanner has bounded. */
-static bool search(struct path_search *s, struct json_val v, size_t depth, uint64_t reached)
+static bool search(struct path_search *s, struct json_val v, size_t depth, uint64_t state)
 {
     struct json_iter it = json_each(v);
     struct json_step *step = &s->steps[depth];
     size_t index = 0;
 
-    if (is_end(s->path, reached) &&
+    if (json_path_has_matched(s->path, state) &&
         !s->found(s->arg, (struct json_location){ s->steps, depth }, v))
         return false;
     while (json_next(&it)) {
         *step = (struct json_step){ .is_index = !json_exists(it.key), .index = index++ };
         if (!step->is_index)
             step->name = json_text(it.key, &s->names);
-        uint64_t next = advance(s->path, reached, step);
+        uint64_t next = json_path_advance(s->path, state, step);
         if (next && !search(s, it.value, depth + 1, next))
             return false;
     }
@@ -327,7 +326,7 @@ bool json_path_select(const struct json_path *p, struct json_val root,
     s.found = found;
     s.arg = arg;
     s.names = (struct arena){ .blocks = NULL };
-    all = search(&s, root, 0, 1);
+    all = search(&s, root, 0, JSON_PATH_START);
     arena_release(&s.names);
     return all;
 }

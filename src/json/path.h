@@ -55,6 +55,14 @@ bool json_path_matches(const struct json_path *p, struct json_location location)
 /* Returns whether the location, or one that contains it, matches. */
 bool json_path_covers(const struct json_path *p, struct json_location location);
 
+/* Matching step by step, for a caller that walks a value itself. The state at the root is
+ * JSON_PATH_START; 0 means that nothing below can match. The states of two spellings of one
+ * location may be joined with |. */
+#define JSON_PATH_START UINT64_C(1)
+uint64_t json_path_advance(const struct json_path *p, uint64_t state,
+                           const struct json_step *step);
+bool json_path_has_matched(const struct json_path *p, uint64_t state);
+
 /* Calls `found` once for every value that matches, in the order of the text and with all
  * duplicates of a name, until it returns false; then returns false. The location is valid
  * during the call. Visits each value at most once. */

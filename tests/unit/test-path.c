@@ -246,6 +246,26 @@ static void open_patterns_on_deep_values_stay_linear(void **state)
     buf_release(&b);
 }
 
+static void a_pattern_is_matched_step_by_step(void **state)
+{
+    const struct json_step a = { .name = STR("a") }, first = { .is_index = true, .index = 0 },
+                           second = { .is_index = true, .index = 1 };
+    struct json_path exact = compiled("$.a[0]"), deep = compiled("$..a"), root = compiled("$");
+    uint64_t state_a = json_path_advance(&exact, JSON_PATH_START, &a);
+
+    (void)state;
+    assert_true(json_path_has_matched(&root, JSON_PATH_START));
+    assert_false(json_path_has_matched(&exact, JSON_PATH_START));
+    assert_false(json_path_has_matched(&exact, state_a));
+    assert_true(json_path_has_matched(&exact, json_path_advance(&exact, state_a, &first)));
+    assert_int_equal(json_path_advance(&exact, state_a, &second), 0);
+    assert_true(json_path_has_matched(&exact, json_path_advance(&exact, state_a, &first) |
+                                                  json_path_advance(&exact, state_a, &second)));
+    state_a = json_path_advance(&deep, json_path_advance(&deep, JSON_PATH_START, &first), &a);
+    assert_true(json_path_has_matched(&deep, state_a));
+    assert_false(json_path_has_matched(&deep, json_path_advance(&deep, state_a, &first)));
+}
+
 static int release(void **state)
 {
     (void)state;
@@ -263,6 +283,7 @@ int main(void)
         cmocka_unit_test(a_pattern_has_a_limit_of_parts),
         cmocka_unit_test(a_place_as_text_is_a_pattern_for_this_place_alone),
         cmocka_unit_test(a_pattern_covers_what_lies_below_its_matches),
+        cmocka_unit_test(a_pattern_is_matched_step_by_step),
         cmocka_unit_test(the_search_ends_when_told),
         cmocka_unit_test(open_patterns_on_deep_values_stay_linear),
     };
