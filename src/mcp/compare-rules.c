@@ -65,12 +65,15 @@ bool compare_rules_set_volatile(struct compare_rules *r, struct str value, struc
 
 bool compare_rules_ignores_field(const struct compare_rules *r, struct str name)
 {
-    if (r->like_mcp_recorder && (str_eq(name, STR("id")) || str_eq(name, MCP_META_KEY)))
-        return true;
     for (size_t i = 0; i < r->field_count; i++)
         if (str_eq(r->ignored_fields[i], name))
             return true;
     return false;
+}
+
+bool compare_rules_strips_field(const struct compare_rules *r, struct str name)
+{
+    return r->like_mcp_recorder && (str_eq(name, STR("id")) || str_eq(name, MCP_META_KEY));
 }
 
 /* Puts the position of a byte of the text in front of the error. */

@@ -67,8 +67,11 @@ bool compare_rules_add_path(struct compare_rules *r, enum compare_path_kind kind
 bool compare_rules_set_volatile(struct compare_rules *r, struct str value,
                                 struct err *e) MUST_CHECK;
 
-/* True if members with this name are ignored at any depth. Like mcp-recorder: also "id" and
- * "_meta". */
+/* True if the user ignores members with this name, at any depth. */
 bool compare_rules_ignores_field(const struct compare_rules *r, struct str name);
+
+/* True for a member that mcp-recorder removes before it compares: "id" and "_meta", at any
+ * depth but not inside strings. Always false without `like_mcp_recorder`. */
+bool compare_rules_strips_field(const struct compare_rules *r, struct str name);
 
 #endif

@@ -155,15 +155,22 @@ static bool is_placeholder(struct str text)
     return cut_placeholder(&text, &before) && !before.len && !text.len;
 }
 
+bool params_texts_may_be_equal(struct str a, struct str b)
+{
+    return is_placeholder(a) || is_placeholder(b) || matches_placeholders(a, b) ||
+           matches_placeholders(b, a) || str_eq(a, b);
+}
+
 bool params_may_be_equal(struct json_val a, struct json_val b)
 {
     struct arena scratch = { 0 };
     struct str left = json_text(a, &scratch), right = json_text(b, &scratch);
-    bool same = is_placeholder(left) || is_placeholder(right);
+    bool same;
 
-    if (!same && json_type(a) == JSON_STRING && json_type(b) == JSON_STRING)
-        same = matches_placeholders(left, right) || matches_placeholders(right, left) ||
-               str_eq(left, right);
+    if (json_type(a) == JSON_STRING && json_type(b) == JSON_STRING)
+        same = params_texts_may_be_equal(left, right);
+    else
+        same = is_placeholder(left) || is_placeholder(right);
     arena_release(&scratch);
     return same;
 }

@@ -83,4 +83,7 @@ struct str params_cut_placeholder(struct str *text, struct str *before);
  * values may have placeholders. */
 bool params_may_be_equal(struct json_val a, struct json_val b);
 
+/* The same for two decoded strings. */
+bool params_texts_may_be_equal(struct str a, struct str b);
+
 #endif

@@ -73,13 +73,15 @@ static void fields_are_ignored_by_their_exact_name(void **state)
     assert_false(compare_rules_ignores_field(&rules, STR("request")));
 }
 
-static void mcp_recorder_also_ignores_ids_and_meta(void **state)
+static void mcp_recorder_strips_ids_and_meta(void **state)
 {
     (void)state;
+    assert_false(compare_rules_strips_field(&rules, STR("id")));
+    assert_false(compare_rules_strips_field(&rules, STR("_meta")));
     rules.like_mcp_recorder = true;
-    assert_true(compare_rules_ignores_field(&rules, STR("id")));
-    assert_true(compare_rules_ignores_field(&rules, STR("_meta")));
-    assert_false(compare_rules_ignores_field(&rules, STR("jsonrpc")));
+    assert_true(compare_rules_strips_field(&rules, STR("id")));
+    assert_true(compare_rules_strips_field(&rules, STR("_meta")));
+    assert_false(compare_rules_strips_field(&rules, STR("jsonrpc")));
 }
 
 static void has_path(size_t i, enum compare_path_kind kind, const char *text)
@@ -247,7 +249,7 @@ int main(void)
         RULES_TEST(without_rules_the_default_set_is_volatile_and_meta_is_not_compared),
         RULES_TEST(an_empty_document_changes_nothing),
         RULES_TEST(fields_are_ignored_by_their_exact_name),
-        RULES_TEST(mcp_recorder_also_ignores_ids_and_meta),
+        RULES_TEST(mcp_recorder_strips_ids_and_meta),
         RULES_TEST(paths_keep_their_kind_and_match),
         RULES_TEST(volatile_paths_are_added_to_the_default_set),
         RULES_TEST(volatile_false_turns_the_default_set_off),
