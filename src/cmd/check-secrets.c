@@ -246,7 +246,7 @@ static void read_file(const struct secret_report *r, struct redaction *redaction
     f->usable = inspect_file_read(&f->file, r->app->sys, &redaction->log, &stats,
                                   redaction_sink(redaction, &nowhere), &f->error);
     stats_release(&stats);
-    memcpy(f->not_searched, redaction->redactor.json.unsearched, sizeof f->not_searched);
+    memcpy(f->not_searched, redactor_unsearched(&redaction->redactor), sizeof f->not_searched);
     redaction_redact_err(redaction, &f->error);
 }
 

@@ -330,7 +330,7 @@ static bool load_recording(struct replay_command *r, const char *path, struct er
         log_printf(app->log, LOG_WARN, "'%s' has no messages; no request can be answered",
                    path);
     if (l.has_header && !l.has_footer &&
-        reader_format(r->message_file.reader) == &recording_format)
+        message_file_format(&r->message_file) == &recording_format)
         log_printf(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
                    path);
     log_printf(app->log, LOG_DEBUG, "'%s': %llu message%s, %zu session%s", path,
@@ -390,8 +390,8 @@ static int run_server(struct replay_command *r, struct run_server *server, struc
 {
     int code = run_server_run(server, e);
 
-    mock->exit_code = code; /* may differ from the engine's */
-    if (mock->finished)
+    replay_set_exit_code(mock, code);
+    if (replay_has_finished(mock))
         code = report_result(r, mock, code, e);
     return code;
 }
@@ -421,7 +421,7 @@ static int serve_http(struct replay_command *r, struct err *e)
     http_replay_init(&mock, &r->index, &r->http_index, fuzzy_of(r), &how,
                      &server.driver.actions);
     code = run_server(r, &server, &mock.replay, e);
-    if (mock.replay.shared.must_end) /* a user does not expect a server to stop */
+    if (replay_was_stopped(&mock.replay)) /* a user does not expect a server to stop */
         log_printf(r->app->log, LOG_INFO,
                    "stopped at the first unmatched request; use --fail-at-end or "
                    "--on-unmatched warn to continue");

@@ -182,13 +182,13 @@ bool redact_options_init(struct redaction *r, const struct app *app,
     r->redactor.keep_url = !args->server_url;
     r->redactor.keep_requests = r->redactor.redact_whole_path = known->explicit_rules;
     if (known->explicit_rules && !known->defaults)
-        r->redactor.search.seen = NULL;
+        redactor_ignore_seen(&r->redactor);
     return true;
 }
 
 void redact_options_set_format(struct redaction *r, const struct format *format)
 {
-    r->redactor.placeholders.no_names = format == &cassette_format;
+    redactor_hide_rule_names(&r->redactor, format == &cassette_format);
 }
 
 /* Adds the values of these variables; those that cannot be searched for are rejected

@@ -205,6 +205,11 @@ void message_file_close(struct message_file *f)
     buf_release(&f->unwritten);
 }
 
+const struct format *message_file_format(const struct message_file *f)
+{
+    return reader_format(f->reader);
+}
+
 bool message_file_read_all(struct message_file *f, struct sink *to, struct err *e)
 {
     struct record rec;

@@ -42,6 +42,8 @@ bool message_file_open(struct message_file *f, const struct sys *sys, const char
                        const char *tmp_dir, const struct log *log, struct err *e) MUST_CHECK;
 void message_file_close(struct message_file *f);
 
+const struct format *message_file_format(const struct message_file *f);
+
 /* Puts every record into a sink, which may add messages to the store. */
 bool message_file_read_all(struct message_file *f, struct sink *to, struct err *e) MUST_CHECK;
 

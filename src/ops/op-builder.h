@@ -29,9 +29,9 @@
 
 struct op_builder {
     struct sink sink; /* put records here */
-    struct open_ops open_ops;
 
     /* Private. */
+    struct open_ops open_ops;
     struct pairing pairs;
     struct op_keys keys;
     struct op_continue op_continue;
@@ -59,6 +59,19 @@ static inline uint64_t op_builder_count(const struct op_builder *g)
 static inline uint64_t op_builder_evicted(const struct op_builder *g)
 {
     return g->open_ops.evicted;
+}
+
+/* The time of the current record since the start of its recording; -1: unknown. */
+static inline int64_t op_builder_now_us(const struct op_builder *g)
+{
+    return g->open_ops.now_known ? g->open_ops.now_us : -1;
+}
+
+/* Sets `us` to the wall time at which the recording started. Returns false if it is unknown. */
+static inline bool op_builder_start_wall_us(const struct op_builder *g, int64_t *us)
+{
+    *us = g->open_ops.start_wall_us;
+    return g->open_ops.start_known;
 }
 
 #endif

@@ -43,6 +43,21 @@ void redactor_release(struct redactor *r)
     url_secrets_release(&r->server_url);
 }
 
+void redactor_ignore_seen(struct redactor *r)
+{
+    r->search.seen = NULL;
+}
+
+void redactor_hide_rule_names(struct redactor *r, bool hide)
+{
+    r->placeholders.no_names = hide;
+}
+
+const uint64_t *redactor_unsearched(const struct redactor *r)
+{
+    return r->json.unsearched;
+}
+
 static const char *rule_name(const struct redactor *r, int64_t rule)
 {
     if (rule >= (int64_t)r->secrets->count)

@@ -33,15 +33,20 @@ struct redactor_pem {
 struct redactor {
     struct sink sink;  /* put records here */
     struct sink *next; /* borrowed */
-    const struct secret_rules *secrets;
-    struct seen_secrets seen;           /* found while recording; the owner adds to it */
+
+    /* Set by the owner before the first record. */
     struct redactor_observer *observer; /* borrowed; may be NULL */
-    bool keep_url;                      /* set by the owner: URLs are not redacted */
-    bool redact_whole_path;             /* set by the owner: redacts even a path like "/mcp" */
-    bool keep_requests;                 /* set by the owner: client messages stay unchanged */
-    uint64_t requests_kept;             /* client messages with secrets that were kept so */
-    bool stderr_in_pieces;              /* set by the owner: a line of standard error may span
-                                           records; ends with redactor_finish() */
+    bool keep_url;                      /* URLs are not redacted */
+    bool redact_whole_path;             /* redacts even a path like "/mcp" */
+    bool keep_requests;                 /* client messages stay unchanged */
+    bool stderr_in_pieces;              /* a line of standard error may span records; ends with
+                                           redactor_finish() */
+
+    struct seen_secrets seen; /* found while recording; the owner adds to it */
+    uint64_t requests_kept;   /* client messages with secrets that `keep_requests` kept */
+
+    /* Private. */
+    const struct secret_rules *secrets;
     uint64_t record_count;
     struct secret_search search;
     struct placeholders placeholders;
@@ -59,6 +64,15 @@ struct redactor {
 /* `s` is sealed and borrowed. `next` may be set later, before the first record. */
 void redactor_init(struct redactor *r, const struct secret_rules *s, struct sink *to);
 void redactor_release(struct redactor *r);
+
+/* Stops the search for secrets that were found while recording. */
+void redactor_ignore_seen(struct redactor *r);
+
+/* With `hide`, placeholders are [REDACTED], without the name of a rule. */
+void redactor_hide_rule_names(struct redactor *r, bool hide);
+
+/* Returns how many base64 strings were not searched, by enum redact_json_unsearched. */
+const uint64_t *redactor_unsearched(const struct redactor *r);
 
 /* Passes on the held text of standard error. Call it after the last record. */
 bool redactor_finish(struct redactor *r, struct err *e) MUST_CHECK;

@@ -66,6 +66,23 @@ void replay_end_soon(struct replay *m);
 /* To be called after each call of a session. Ends the replay if nothing is left to send. */
 void replay_finish_if_done(struct replay *m);
 
+static inline bool replay_has_finished(const struct replay *m)
+{
+    return m->finished;
+}
+
+/* Whether a miss or a read error ended the replay. */
+static inline bool replay_was_stopped(const struct replay *m)
+{
+    return m->shared.must_end;
+}
+
+/* Replaces the exit code of the report: that of the program may differ from the engine's. */
+static inline void replay_set_exit_code(struct replay *m, int code)
+{
+    m->exit_code = code;
+}
+
 /* Writes the report as a JSON object: up to now, if it has not finished. */
 void replay_write_report(const struct replay *m, struct buf *to);
 

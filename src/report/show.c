@@ -97,7 +97,7 @@ static bool flush_if_much(struct show *s, struct err *e)
 
 static int64_t current_us(const struct show *s)
 {
-    return s->builder.open_ops.now_known ? s->builder.open_ops.now_us : -1;
+    return op_builder_now_us(&s->builder);
 }
 
 static void add_header(struct show *s)
@@ -188,7 +188,7 @@ static bool put_row(struct op_row_sink *self, const struct op_row *row, size_t d
 static void add_view_context(struct show *s, struct filter_view *v, unsigned has,
                              uint64_t session)
 {
-    const struct open_ops *l = &s->builder.open_ops;
+    int64_t start_us;
 
     v->server = buf_str(&s->server);
     v->trace = buf_str(&s->trace);
@@ -196,9 +196,9 @@ static void add_view_context(struct show *s, struct filter_view *v, unsigned has
         int n = snprintf(s->session, sizeof s->session, "%llu", (unsigned long long)session);
         v->session = str_n(s->session, (size_t)n);
     }
-    if (v->has & FILTER_HAS_T && l->start_known) {
+    if (v->has & FILTER_HAS_T && op_builder_start_wall_us(&s->builder, &start_us)) {
         v->has |= FILTER_HAS_WALL;
-        v->wall = l->start_wall_us + v->t;
+        v->wall = start_us + v->t;
     }
 }
 
