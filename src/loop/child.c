@@ -138,7 +138,7 @@ static int spawn(struct child *c, const struct loop *l, char *const *argv, int f
 static const char *start_error_text(int errnum, const char *file)
 {
     if (errnum == ENOENT && strchr(file, '/') && access(file, F_OK) == 0)
-        return "it is there, but its interpreter is not";
+        return "the file exists, but its interpreter was not found";
     return uv_strerror(uv_translate_sys_error(errnum));
 }
 
@@ -147,7 +147,7 @@ static bool set_start_error(int errnum, const char *command, struct err *e)
     if (errnum != ENOENT || strchr(command, '/'))
         return err_set(e, ERR_PEER, "cannot start server '%s': %s", command,
                        start_error_text(errnum, command));
-    err_set(e, ERR_PEER, "cannot start server '%s': there is no such command in PATH", command);
+    err_set(e, ERR_PEER, "cannot start server '%s': command not found in PATH", command);
     return err_hint(e, strchr(command, ' ')
                            ? "give the command and its arguments as separate words"
                            : "install it, or give its path");

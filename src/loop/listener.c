@@ -271,7 +271,7 @@ static bool set_listen_error(const char *host, int port, int code, struct err *e
         e->kind = ERR_USAGE;
     err_wrap(e, "cannot listen on '%s%s%s:%d'", six ? "[" : "", host, six ? "]" : "", port);
     if (code == -EADDRINUSE)
-        return err_hint(e, "choose another port, or 0 for any that is free");
+        return err_hint(e, "choose another port, or 0 for any free port");
     if (code == -EACCES)
         return err_hint(e, "ports below 1024 may be reserved: choose a higher one");
     if (is_address_missing(code))

@@ -17,7 +17,7 @@ bool process_self_path(struct buf *to, struct err *e)
 
     if (code != 0) {
         loop_set_err(e, code);
-        return err_wrap(e, "cannot tell where this program lies");
+        return err_wrap(e, "cannot find the path of this program");
     }
     buf_add(to, str_n(path, len));
     return buf_ok(to, e);

@@ -377,23 +377,23 @@ static void describe_proxy_error(const struct curl_conn *f, CURLcode code, struc
 
     f->shared->curl.easy_getinfo(f->easy, CURLINFO_OS_ERRNO, &reason);
     if (code == CURLE_COULDNT_RESOLVE_PROXY)
-        text = "its name has no address";
+        text = "cannot resolve its name";
     else if (code == CURLE_OPERATION_TIMEDOUT)
-        text = "it took too long";
+        text = "timed out";
     else if (reason == ECONNREFUSED)
         text = "connection refused";
     err_set(e, ERR_PEER, "cannot connect to the proxy %s, on the way to '%s': %s", f->proxy,
             f->shared->config.url, text);
-    err_hint(e, "is the proxy running there? NO_PROXY names the servers that need none");
+    err_hint(e, "is the proxy running? NO_PROXY lists servers to connect to without it");
 }
 
 static void describe_error(const struct curl_conn *f, enum upstream_conn_error fault,
                            CURLcode code, struct err *e)
 {
     static const char *const texts[UPSTREAM_CONN_ERROR_COUNT] = {
-        [UPSTREAM_CONN_UNKNOWN_HOST] = "its name has no address",
+        [UPSTREAM_CONN_UNKNOWN_HOST] = "cannot resolve its name",
         [UPSTREAM_CONN_REFUSED] = "connection refused",
-        [UPSTREAM_CONN_TIMEOUT] = "it took too long",
+        [UPSTREAM_CONN_TIMEOUT] = "timed out",
     };
     const char *text = texts[fault];
 
@@ -403,7 +403,7 @@ static void describe_error(const struct curl_conn *f, enum upstream_conn_error f
     if (fault == UPSTREAM_CONN_REFUSED)
         err_hint(e, "is the server running there?");
     else if (fault == UPSTREAM_CONN_TLS)
-        err_hint(e, "--cacert FILE trusts the certificates of a file");
+        err_hint(e, "use --cacert FILE to trust the certificates of a file");
 }
 
 static void on_failed(struct curl_conn *f, CURLcode code)

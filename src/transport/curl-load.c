@@ -43,6 +43,6 @@ bool curl_load(struct curl_api *c, const char *name, struct err *e)
         memcpy((char *)c + rows[i].at, &function, sizeof function);
     }
     if (c->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return err_set(e, ERR_IO, "cannot use libcurl: it does not start");
+        return err_set(e, ERR_IO, "cannot use libcurl: it cannot be initialized");
     return true;
 }

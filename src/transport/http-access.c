@@ -126,17 +126,16 @@ struct http_access_decision http_access_check(const struct http_access *g,
                                               bool mcp)
 {
     if (!allows_host(g, r, host))
-        return reject_access(403, HTTP_ACCESS_HOST,
-                             "this Host is not served here; see --allow-host");
+        return reject_access(403, HTTP_ACCESS_HOST, "Host is not allowed; see --allow-host");
     if (!allows_origin(g, r, origin))
         return reject_access(403, HTTP_ACCESS_ORIGIN,
-                             "pages of this Origin are not served here; see --allow-origin");
+                             "Origin is not allowed; see --allow-origin");
     if (!allows_cross_site(g, r, origin, mcp))
         return reject_access(403, HTTP_ACCESS_CROSS_SITE,
-                             "pages of other sites may not show what is here");
+                             "cross-site requests are not allowed");
     if (is_trace_method(r->method))
         return reject_access(NOT_ALLOWED, HTTP_ACCESS_METHOD,
-                             "a method that only repeats what it is sent is not passed on");
+                             "the methods TRACE and TRACK are not forwarded");
     if (mcp && str_eq(r->method, STR("POST")) &&
         media_type_of_headers(&r->headers) != MEDIA_JSON)
         return reject_access(415, HTTP_ACCESS_CONTENT_TYPE,

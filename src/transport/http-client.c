@@ -194,7 +194,7 @@ static void fail_invalid(struct http_transfer *t, const char *what)
 {
     struct err e = ERR_NONE;
 
-    err_set(&e, ERR_PEER, "the server's answer is not HTTP: %s", what);
+    err_set(&e, ERR_PEER, "the server's response is not valid HTTP: %s", what);
     fail_transfer(t, HTTP_CLIENT_INVALID_RESPONSE, &e);
 }
 
@@ -238,7 +238,7 @@ static void feed_head(struct http_transfer *t, struct str *in)
     if (next == RESPONSE_HEAD_REJECTED)
         fail_invalid(t, t->head.reason);
     else if (next == RESPONSE_HEAD_COMPLETE && t->head.status == 101)
-        fail_invalid(t, "a change of protocols that nobody asked for");
+        fail_invalid(t, "status 101, which was not requested");
     else if (next == RESPONSE_HEAD_COMPLETE && t->head.status < 200)
         response_head_clear(&t->head);
     else if (next == RESPONSE_HEAD_COMPLETE)
@@ -302,12 +302,13 @@ static void conn_end(void *to, bool clean)
     }
     enter(t);
     if (!t->in_body) {
-        err_set(&e, ERR_PEER, "the server closed the connection without an answer");
+        err_set(&e, ERR_PEER, "the server closed the connection without a response");
         fail_transfer(t, HTTP_CLIENT_NO_RESPONSE, &e);
     } else if (t->until_close && clean) {
         complete_transfer(t, false);
     } else {
-        err_set(&e, ERR_PEER, "the server closed the connection before its answer was whole");
+        err_set(&e, ERR_PEER,
+                "the server closed the connection before its response was complete");
         fail_transfer(t, HTTP_CLIENT_TRUNCATED, &e);
     }
     leave(t);
@@ -397,7 +398,7 @@ static bool add_extra_headers(struct http_client *c, const struct headers *extra
         struct headers none = { .at = NULL };
 
         if (!headers_is_token(f->name))
-            return err_set(e, ERR_USAGE, "a header name is not a word");
+            return err_set(e, ERR_USAGE, "a header name is not a token");
         if (!headers_is_value(f->value))
             return err_set(e, ERR_USAGE, "header '%.*s' holds a control character",
                            STR_ARG(f->name));

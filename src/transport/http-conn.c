@@ -602,19 +602,19 @@ void http_conn_tick(struct http_conn *c, int64_t now_ms)
     c->wait = wait;
     if (wait == HTTP_CONN_WAIT_WRITE) {
         if (has_stalled(c, now_ms, c->written - c->shared->io->queued(c->io_arg), p->write_ms))
-            time_out(c, 0, "the client does not take its answer");
+            time_out(c, 0, "the client does not read its response");
     } else if (wait == HTTP_CONN_WAIT_HEAD) {
         if (has_stalled(c, now_ms, 0, p->head_ms))
             time_out(c, c->parser ? 408 : 0, "the head of a request took too long");
     } else if (wait == HTTP_CONN_WAIT_REQUEST) {
         if (has_stalled(c, now_ms, 0, p->idle_ms))
-            time_out(c, 0, "no request came");
+            time_out(c, 0, "no request within the time limit");
     } else if (wait == HTTP_CONN_WAIT_BODY) {
         if (is_body_slow(c, now_ms) && !handle_short_body(c))
-            time_out(c, 408, "the body of a request comes too slowly");
+            time_out(c, 408, "the request body arrives too slowly");
     } else if (wait == HTTP_CONN_WAIT_CLOSE) {
         if (has_stalled(c, now_ms, 0, p->linger_ms))
-            time_out(c, 0, "the client does not hang up");
+            time_out(c, 0, "the client did not close the connection");
     }
 }
 

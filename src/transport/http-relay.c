@@ -556,7 +556,7 @@ static bool redirect_client(struct relayed_exchange *p, const struct request_hea
     if (location.len) {
         headers_add(&a.headers, STR("Location"), buf_str(&location));
         r->events->local_response(r->to, &p->info, FOUND,
-                                  "it goes on at the server's own address");
+                                  "redirected to the server's own address");
         report_end(p, HTTP_RELAY_BY_RELAY, true, NULL);
         relayed_exchange_free(p);
         ok = http_exchange_respond(x, &a, STR_NONE, &e);

@@ -217,7 +217,7 @@ static void on_connect_timeout(void *to)
     struct upstream_conn *d = to;
 
     stop_connecting(d);
-    fail_direct(d, UPSTREAM_CONN_TIMEOUT, "it took too long");
+    fail_direct(d, UPSTREAM_CONN_TIMEOUT, "timed out");
 }
 
 static void on_connect_result(void *to, int fd, enum connect_error why)
@@ -227,8 +227,8 @@ static void on_connect_result(void *to, int fd, enum connect_error why)
         const char *text;
     } faults[] = {
         [CONNECT_REFUSED] = { UPSTREAM_CONN_REFUSED, "connection refused" },
-        [CONNECT_UNREACHABLE] = { UPSTREAM_CONN_UNREACHABLE, "there is no way to it" },
-        [CONNECT_NO_FD] = { UPSTREAM_CONN_NO_FDS, "no file descriptor is left" },
+        [CONNECT_UNREACHABLE] = { UPSTREAM_CONN_UNREACHABLE, "host unreachable" },
+        [CONNECT_NO_FD] = { UPSTREAM_CONN_NO_FDS, "no file descriptor is free" },
     };
     struct upstream_conn *d = to;
     struct err e = ERR_NONE;

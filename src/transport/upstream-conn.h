@@ -22,7 +22,7 @@ enum upstream_conn_error {
     UPSTREAM_CONN_TIMEOUT,      /* longer than connect_ms */
     UPSTREAM_CONN_TLS,          /* the TLS handshake or the check of the certificate failed */
     UPSTREAM_CONN_PROXY,        /* the proxy is unreachable, or refused the tunnel */
-    UPSTREAM_CONN_NO_FDS,       /* no file descriptor is left */
+    UPSTREAM_CONN_NO_FDS,       /* no file descriptor is free */
     UPSTREAM_CONN_ERROR_COUNT
 };
 

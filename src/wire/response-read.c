@@ -41,7 +41,7 @@ static const char *parse_line(struct response_head *r, struct str s)
         return not_http;
     if (!ascii_is_digit(s.at[9]) || !ascii_is_digit(s.at[10]) || !ascii_is_digit(s.at[11]) ||
         s.at[9] == '0' || s.at[9] > '5' || (s.len > 12 && s.at[12] != ' '))
-        return "a status that is no number from 100 to 599";
+        return "a status that is not a number from 100 to 599";
     r->minor = s.at[7] - '0';
     r->status = (unsigned)(s.at[9] - '0') * 100 + (unsigned)(s.at[10] - '0') * 10 +
                 (unsigned)(s.at[11] - '0');
@@ -60,14 +60,14 @@ static const char *parse_length(struct response_head *r)
 
         while (headers_next_item(&rest, &item)) {
             if (!body_parse_length(item, &length))
-                return "a length that is no number";
+                return "a Content-Length that is not a number";
             if (r->body.kind == BODY_LENGTH && length != r->body.length)
-                return "two lengths";
+                return "two different Content-Lengths";
             r->body = (struct body_framing){ BODY_LENGTH, length };
             any = true;
         }
         if (!any)
-            return "a length that is no number";
+            return "a Content-Length that is not a number";
     }
     return NULL;
 }
@@ -78,7 +78,7 @@ static const char *parse_coding(struct response_head *r)
     const struct header *at = headers_next(&r->headers, name, NULL);
 
     if (r->minor == 0)
-        return "chunks in HTTP/1.0";
+        return "a Transfer-Encoding in HTTP/1.0";
     if (!headers_equal_nocase(at->value, STR("chunked")) || headers_next(&r->headers, name, at))
         return "a transfer coding other than chunked";
     r->keep_alive = r->keep_alive && r->body.kind == BODY_NONE;

@@ -75,15 +75,14 @@ bool response_is_reserved_header(struct str name)
 static bool check_headers(const struct outgoing_response *r, struct err *e)
 {
     if (!headers_is_value(r->phrase))
-        return err_set(e, ERR_INPUT, "the phrase of a status holds a control character");
+        return err_set(e, ERR_INPUT, "the reason phrase contains a control character");
     for (size_t i = 0; i < r->headers.count; i++) {
         const struct header *f = &r->headers.at[i];
 
         if (!headers_is_token(f->name))
-            return err_set(e, ERR_INPUT, "a header name is not a word");
+            return err_set(e, ERR_INPUT, "a header name is not a token");
         if (response_is_reserved_header(f->name))
-            return err_set(e, ERR_INPUT, "header '%.*s' is not for others to say",
-                           STR_ARG(f->name));
+            return err_set(e, ERR_INPUT, "header '%.*s' is reserved", STR_ARG(f->name));
         if (!headers_is_value(f->value))
             return err_set(e, ERR_INPUT, "header '%.*s' holds a control character",
                            STR_ARG(f->name));

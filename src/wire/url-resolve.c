@@ -112,7 +112,7 @@ bool url_resolve(struct url *out, bool *named, struct str text, const struct url
     const char *scheme = base->https ? "https" : "http";
 
     if (!url_has_valid_chars(text))
-        return err_set(e, ERR_INPUT, "the URL holds a character that a URL cannot hold");
+        return err_set(e, ERR_INPUT, "the URL contains an invalid character");
     *named = true;
     if (str_starts(text, STR("//")))
         return resolve_url(out, arena_printf(a, "%s:%.*s", scheme, STR_ARG(text)), a, e);

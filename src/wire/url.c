@@ -126,8 +126,8 @@ bool url_parse(struct url *u, struct str text, struct err *e)
 
     *u = (struct url){ .https = false };
     if (!url_has_valid_chars(text)) {
-        err_set(e, ERR_USAGE, "the URL holds a character that a URL cannot hold");
-        return err_hint(e, "write blanks and other alphabets as %%XX");
+        err_set(e, ERR_USAGE, "the URL contains an invalid character");
+        return err_hint(e, "percent-encode spaces and non-ASCII characters as %%XX");
     }
     if (!cut_scheme(u, &text))
         return err_set(e, ERR_USAGE, "the URL begins with neither 'http://' nor 'https://'");
@@ -136,7 +136,7 @@ bool url_parse(struct url *u, struct str text, struct err *e)
     slash = str_find(text, '/');
     u->path = skip_bytes(text, slash);
     if (!url_parse_authority(&u->authority, str_n(text.at, slash)))
-        return err_set(e, ERR_USAGE, "the URL names no valid host and port");
+        return err_set(e, ERR_USAGE, "the URL has no valid host and port");
     return true;
 }
 

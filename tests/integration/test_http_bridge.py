@@ -162,7 +162,7 @@ def test_a_stream_that_breaks_off_for_good_is_told(upstream, bridge):
     assert one.ask(call(1, "tools/call", name="x"))["method"] == "notifications/message"
     error = one.hear()
     assert (error["id"], error["error"]["code"]) == (1, -32000)
-    assert error["error"]["message"] == "the server closed the connection before its answer was whole"
+    assert error["error"]["message"] == "the server closed the connection before its response was complete"
     assert one.close() == 0
     broken = of(recorded(one), "http", ev="end", clean=False)
     assert [line["why"] for line in broken] == [error["error"]["message"]]

@@ -260,8 +260,8 @@ def test_who_was_not_let_in_stands_in_the_file_too(upstream, record):
     assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [
         (403, "mcpreel"), (403, "mcpreel"), (415, "mcpreel")]
     assert [(e["by"], e["why"]) for e in of(lines, "http", ev="end")] == [
-        ("mcpreel", "pages of this Origin are not served here; see --allow-origin"),
-        ("mcpreel", "this Host is not served here; see --allow-host"), ("mcpreel", "Content-Type must be application/json")]
+        ("mcpreel", "Origin is not allowed; see --allow-origin"),
+        ("mcpreel", "Host is not allowed; see --allow-host"), ("mcpreel", "Content-Type must be application/json")]
     assert [a["host"] for a in of(lines, "http", ev="request")] == ["self", "other", "self"]
     assert [a["origin"] for a in of(lines, "http", ev="request")] == ["other", "none", "none"]
 

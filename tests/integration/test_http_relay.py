@@ -243,7 +243,7 @@ def test_a_request_whose_connection_is_dropped_is_not_sent_again(server, record)
     line.close()
     head, body = client.hear_answer()
     assert head.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
-    assert json.loads(body)["error"]["message"] == "the server closed the connection without an answer"
+    assert json.loads(body)["error"]["message"] == "the server closed the connection without a response"
     server.lonely()
     client.say(post())  # and the client's connection is still good
     line = server.line()
@@ -337,7 +337,7 @@ def test_an_answer_that_the_server_breaks_off_is_seen_to_be_broken(server, recor
     assert r.stop() == 0
     end, = r.of(type="http", ev="end")
     assert (end["by"], end["clean"]) == ("server", False)
-    assert end["why"] == "the server closed the connection before its answer was whole"
+    assert end["why"] == "the server closed the connection before its response was complete"
 
 
 def test_an_answer_that_unpacks_to_too_much_passes_and_is_told_once(server, record):
@@ -357,7 +357,7 @@ def test_an_answer_that_unpacks_to_too_much_passes_and_is_told_once(server, reco
 
 @pytest.mark.parametrize("said, text", [
     (b"SSH-2.0-OpenSSH\r\n\r\n", "a first line that is not 'HTTP/1.1' and a status"),
-    (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}", "two lengths"),
+    (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}", "two different Content-Lengths"),
     (b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}", "a line that ends in LF alone")])
 def test_what_is_not_http_is_told(server, record, said, text):
     r = record(server.port)
@@ -368,7 +368,7 @@ def test_what_is_not_http_is_told(server, record, said, text):
     line.say(said)
     head, body = client.hear_answer()
     assert head.startswith(b"HTTP/1.1 502 ")
-    assert json.loads(body)["error"]["message"] == f"the server's answer is not HTTP: {text}"
+    assert json.loads(body)["error"]["message"] == f"the server's response is not valid HTTP: {text}"
     assert line.hear_end() == b""
 
 

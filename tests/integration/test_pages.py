@@ -125,7 +125,7 @@ def test_the_user_is_told_once_how_a_page_is_let_in(mcpreel, recording, tmp_path
         p = Program([mcpreel, *how, "--listen", "127.0.0.1:0"])
         assert [preflight(p, APP).status for _ in range(3)] == [403] * 3
         assert p.stop() == 0
-        assert p.err.count("pages of this Origin are not served here; see --allow-origin") == 1, p.err
+        assert p.err.count("Origin is not allowed; see --allow-origin") == 1, p.err
 
 
 def test_a_page_sees_that_there_is_no_server(mcpreel, tmp_path):

@@ -217,7 +217,7 @@ def test_a_script_without_its_interpreter_is_told_apart(run, mcpreel, tmp_path):
     (tmp_path / "script").chmod(0o755)
     ran = run([mcpreel, "record", "-o", "r.jsonl", "--", "./script"], cwd=tmp_path)
     assert ran.code == 127
-    assert ran.err == b"mcpreel: cannot start server './script': it is there, but its interpreter is not\n"
+    assert ran.err == b"mcpreel: cannot start server './script': the file exists, but its interpreter was not found\n"
 
 
 @pytest.mark.parametrize("limit", range(10, 20))

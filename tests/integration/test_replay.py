@@ -258,7 +258,7 @@ ADVICE = {
     "strict-meta": (WITH_META, [call("x", n=1)], ["--match", "strict"], "by-request"),
     "strict-near": (TWO, [call("x", a=1, b=2)], ["--match", "strict"], "fuzzy or sequential"),
     "sequential-unknown": (TALK, [request("x", "prompts/list")], SEQUENTIAL, "passthrough"),
-    "too-early": (TALK, [call("x", n=1)], ORDER, "leave out --order total"),
+    "too-early": (TALK, [call("x", n=1)], ORDER, "omit --order total"),
     "too-early-but-never-recorded": (TALK, [request("x", "prompts/list")], ORDER, "passthrough"),
     "too-early-but-used-up": (TALK + PAGES, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "passthrough"),
     "total-exhausted": (TWO, [call(1), call("x")], ORDER, "last or cycle"),
@@ -274,7 +274,7 @@ def test_what_is_advised_helps(case, run, mcpreel, tmp_path, server):
     error = played(run, mcpreel, path, messages, *options)["x"]["error"]
     hint = error["data"]["hint"]
     assert advised in hint
-    if "leave out --order total" in hint:
+    if "omit --order total" in hint:
         options = [o for o in options if o not in ORDER]
     tries = [[*options, "--match", mode] for mode in words_after(hint, "--match")]
     tries += [[*options, "--on-exhausted", how] for how in words_after(hint, "--on-exhausted")]

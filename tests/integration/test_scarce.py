@@ -144,7 +144,7 @@ def test_without_a_descriptor_for_the_server_its_client_is_told(mcpreel, tmp_pat
         other.send(b"\r\n")
         answer = other.answer()
         assert answer.status == 503
-        assert answer.json["error"]["message"].endswith("no file descriptor is left")
+        assert answer.json["error"]["message"].endswith("no file descriptor is free")
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
         program.ask(other)
         assert other.head().status == 200

@@ -350,7 +350,7 @@ static void what_cannot_be_started_says_why_and_leaves_nothing_behind(void **sta
         { "/nowhere/to/be/found", ENOENT,
           "cannot start server '/nowhere/to/be/found': no such file or directory" },
         { "no-such-command-anywhere", ENOENT,
-          "cannot start server 'no-such-command-anywhere': there is no such command in PATH" },
+          "cannot start server 'no-such-command-anywhere': command not found in PATH" },
         { "/etc/passwd", EACCES, "cannot start server '/etc/passwd': permission denied" },
         { "/tmp", EACCES, "cannot start server '/tmp': permission denied" },
         { "/etc/passwd/x", ENOTDIR, "cannot start server '/etc/passwd/x': not a directory" },

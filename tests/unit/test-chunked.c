@@ -64,11 +64,11 @@ static void bad_trailers_are_refused_as_header_lines_are(void **state)
     assert_splits(STR("0\r\na b\r\n\r\n"), run, STR("! a header line without a colon"));
     assert_splits(STR("0\r\na: b\n\r\n"), run, STR("! a line that ends in LF alone"));
     assert_splits(STR("0\r\na: b\r\n c\r\n\r\n"), run,
-                  STR("! a header line that begins with a blank"));
+                  STR("! a header line that begins with whitespace"));
     assert_splits(STR("0\r\nContent-Length: 5\r\n\r\n"), run,
-                  STR("! a trailer that says where the body ends"));
+                  STR("! a trailer that changes the framing"));
     assert_splits(STR("0\r\na: b\r\ntransfer-encoding: chunked\r\n\r\n"), run,
-                  STR("! a trailer that says where the body ends"));
+                  STR("! a trailer that changes the framing"));
     assert_splits(STR("0\r\na\0: b\r\n\r\n"), run, STR("! a NUL byte"));
 }
 
@@ -109,8 +109,8 @@ static void half_line_ends_are_refused(void **state)
     (void)state;
     assert_splits(STR("5\nhello\r\n"), run, STR("! a line that ends in LF alone"));
     assert_splits(STR("5;a\nhello\r\n"), run, STR("! a line that ends in LF alone"));
-    assert_splits(STR("5\rhello\r\n"), run, STR("! a CR that no LF follows"));
-    assert_splits(STR("5;a\rb\r\n"), run, STR("! a CR that no LF follows"));
+    assert_splits(STR("5\rhello\r\n"), run, STR("! a CR without LF"));
+    assert_splits(STR("5;a\rb\r\n"), run, STR("! a CR without LF"));
     assert_splits(STR("5;a\0b\r\n"), run, STR("! a NUL byte"));
     assert_splits(STR("5;a\x7f\r\n"), run, STR("! a control character"));
 }
@@ -119,25 +119,24 @@ static void data_must_end_where_the_size_says(void **state)
 {
     (void)state;
     assert_splits(STR("3\r\nhello\r\n"), run,
-                  STR("hel! a chunk that does not end where its size says"));
+                  STR("hel! a chunk that does not end after its size"));
     assert_splits(STR("5\r\nhello\n0\r\n\r\n"), run,
-                  STR("hello! a chunk that does not end where its size says"));
+                  STR("hello! a chunk that does not end after its size"));
     assert_splits(STR("5\r\nhello\r0\r\n\r\n"), run,
-                  STR("hello! a chunk that does not end where its size says"));
+                  STR("hello! a chunk that does not end after its size"));
     assert_splits(STR("7\r\nhello\r\n0\r\n\r\n"), run,
-                  STR("hello\r\n! a chunk that does not end where its size says"));
+                  STR("hello\r\n! a chunk that does not end after its size"));
 }
 
 static void sizes_that_cannot_be_counted_are_refused(void **state)
 {
     (void)state;
     assert_splits(STR("fffffffffffffff\r\nabc"), run, STR("abc..."));
-    assert_splits(STR("1000000000000000\r\nabc"), run,
-                  STR("! a chunk of more bytes than can be counted"));
+    assert_splits(STR("1000000000000000\r\nabc"), run, STR("! a chunk size that is too large"));
     assert_splits(STR("10000000000000005\r\nhello"), run,
-                  STR("! a chunk of more bytes than can be counted"));
+                  STR("! a chunk size that is too large"));
     assert_splits(STR("0000000000000005\r\nhello"), run,
-                  STR("! a chunk of more bytes than can be counted"));
+                  STR("! a chunk size that is too large"));
 }
 
 static void add_many(struct buf *to, char c, size_t n)
@@ -203,7 +202,7 @@ static void trailers_have_a_limit(void **state)
     add_many(&text, 'x', CHUNKED_TRAILERS_MAX - 5);
     buf_add(&text, STR("\r\n\r\n"));
     split_input_once(buf_str(&text), 100, 100, 100, run, &seen);
-    assert_str(buf_str(&seen), STR("! more bytes of header lines than are taken"));
+    assert_str(buf_str(&seen), STR("! headers that are too long"));
     buf_release(&text);
     buf_release(&seen);
 }

@@ -115,8 +115,8 @@ static void a_server_that_cannot_be_started_leaves_no_file(void **state)
         { "/nowhere/at/all", 127,
           "mcpreel: cannot start server '/nowhere/at/all': no such file or directory\n" },
         { "no-such-command-anywhere", 127,
-          "mcpreel: cannot start server 'no-such-command-anywhere': there is no such "
-          "command in PATH\n  install it, or give its path\n" },
+          "mcpreel: cannot start server 'no-such-command-anywhere': command not found in "
+          "PATH\n  install it, or give its path\n" },
         { "/etc/passwd", 126,
           "mcpreel: cannot start server '/etc/passwd': permission denied\n" },
         { "/etc/passwd/x", 126,

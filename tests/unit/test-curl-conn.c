@@ -402,7 +402,7 @@ static void an_unreachable_proxy_is_reported(void **state)
     assert_int_equal(t.log.fault, UPSTREAM_CONN_PROXY);
     assert_string_equal(buf_z(&t.log.text),
                         "cannot connect to the proxy 'no-such.invalid' (http_proxy), on the "
-                        "way to 'http://server.example:80': its name has no address");
+                        "way to 'http://server.example:80': cannot resolve its name");
     close_conn(&t);
     set_proxy_env(NULL, 0);
 }
@@ -442,7 +442,7 @@ static void an_unknown_host_is_reported(void **state)
     assert_int_equal(t.log.fault, UPSTREAM_CONN_UNKNOWN_HOST);
     assert_string_equal(
         buf_z(&t.log.text),
-        "cannot connect to 'http://no-such.invalid:80': its name has no address");
+        "cannot connect to 'http://no-such.invalid:80': cannot resolve its name");
     close_conn(&t);
 }
 

@@ -44,16 +44,16 @@ static void blanks_around_a_value_are_not_of_it(void **state)
 static void lines_that_could_be_read_in_two_ways_are_refused(void **state)
 {
     (void)state;
-    check(STR(" a: b\r\n"), STR("a header line that begins with a blank"));
-    check(STR("a: b\r\n\tc\r\n"), STR("a header line that begins with a blank"));
-    check(STR("a: b\r\n c: d\r\n"), STR("a header line that begins with a blank"));
-    check(STR("a : b\r\n"), STR("a blank between a header name and its colon"));
-    check(STR("a\t: b\r\n"), STR("a blank between a header name and its colon"));
-    check(STR("a b: c\r\n"), STR("a header name that is not a word"));
-    check(STR(": b\r\n"), STR("a header name that is not a word"));
-    check(STR("a\xc3\xa9: b\r\n"), STR("a header name that is not a word"));
-    check(STR("a(b): c\r\n"), STR("a header name that is not a word"));
-    check(STR("\"a\": c\r\n"), STR("a header name that is not a word"));
+    check(STR(" a: b\r\n"), STR("a header line that begins with whitespace"));
+    check(STR("a: b\r\n\tc\r\n"), STR("a header line that begins with whitespace"));
+    check(STR("a: b\r\n c: d\r\n"), STR("a header line that begins with whitespace"));
+    check(STR("a : b\r\n"), STR("whitespace between a header name and its colon"));
+    check(STR("a\t: b\r\n"), STR("whitespace between a header name and its colon"));
+    check(STR("a b: c\r\n"), STR("a header name that is not a token"));
+    check(STR(": b\r\n"), STR("a header name that is not a token"));
+    check(STR("a\xc3\xa9: b\r\n"), STR("a header name that is not a token"));
+    check(STR("a(b): c\r\n"), STR("a header name that is not a token"));
+    check(STR("\"a\": c\r\n"), STR("a header name that is not a token"));
     check(STR("a\r\n"), STR("a header line without a colon"));
     check(STR("a b\r\n"), STR("a header line without a colon"));
 }

@@ -321,7 +321,7 @@ static void a_reused_connection_closed_without_response_is_an_error(void **state
         start_get(&t, 1);
         finish(&t, STR(OK_SEEN));
         start_get(&t, 1);
-        finish(&t, STR("\nfailed: the server closed the connection without an answer"));
+        finish(&t, STR("\nfailed: the server closed the connection without a response"));
         assert_int_equal(t.fault, HTTP_CLIENT_NO_RESPONSE);
         part(&t, &p);
     }
@@ -491,9 +491,9 @@ static void check_fault(const struct fault_row *row)
     part(&t, &p);
 }
 
-#define NO_ANSWER "\nfailed: the server closed the connection without an answer"
-#define NOT_WHOLE "\nfailed: the server closed the connection before its answer was whole"
-#define NOT_HTTP "\nfailed: the server's answer is not HTTP: "
+#define NO_ANSWER "\nfailed: the server closed the connection without a response"
+#define NOT_WHOLE "\nfailed: the server closed the connection before its response was complete"
+#define NOT_HTTP "\nfailed: the server's response is not valid HTTP: "
 #define NO_FIRST_LINE "a first line that is not 'HTTP/1.1' and a status"
 
 static void failures_are_reported_by_kind(void **state)
@@ -515,7 +515,7 @@ static void failures_are_reported_by_kind(void **state)
         { "HTTP/1.1 200 OK\nA: b\n\n", false, HTTP_CLIENT_INVALID_RESPONSE,
           NOT_HTTP "a line that ends in LF alone" },
         { "HTTP/1.1 101 Switching\r\n\r\n", false, HTTP_CLIENT_INVALID_RESPONSE,
-          NOT_HTTP "a change of protocols that nobody asked for" },
+          NOT_HTTP "status 101, which was not requested" },
     };
 
     (void)state;
@@ -545,8 +545,8 @@ static void a_refused_connection_is_reported(void **state)
 
     open_url(&t, "http://no-such-host.invalid/");
     start_get(&t, 1);
-    finish(&t, STR("\nfailed: cannot connect to 'http://no-such-host.invalid:80': its name has "
-                   "no address"));
+    finish(&t, STR("\nfailed: cannot connect to 'http://no-such-host.invalid:80': cannot "
+                   "resolve its name"));
     assert_int_equal(t.fault, HTTP_CLIENT_UNKNOWN_HOST);
     close_client(&t);
 }
@@ -756,7 +756,7 @@ static void invalid_headers_and_urls_are_rejected(void **state)
         struct str name, value;
         const char *says;
     } rows[] = {
-        { "http://h/", STR_INIT("A b"), STR_INIT("c"), "a header name is not a word" },
+        { "http://h/", STR_INIT("A b"), STR_INIT("c"), "a header name is not a token" },
         { "http://h/", STR_INIT("A"), STR_INIT("c\nd"),
           "header 'A' holds a control character" },
         { "http://h/", STR_INIT("connection"), STR_INIT("c"),

@@ -125,7 +125,7 @@ static void ambiguous_input_is_rejected_at_every_split(void **state)
                                                                 "hexadecimal number\n" },
         { "POST /hold HTTP/1.1\r\n" H "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
           "POST /hold self none\n" N KIND CHUNKED CLOSE
-          "\n<finish>gone: invalid, 0, a chunk that does not end where its size says\n" },
+          "\n<finish>gone: invalid, 0, a chunk that does not end after its size\n" },
     };
 
     (void)state;
@@ -583,9 +583,9 @@ static void a_slow_body_times_out(void **state)
     tick(&r, 299);
     assert_rig_saw(&r, "");
     tick(&r, 1);
-    assert_true(str_ends(buf_str(&r.owner.text),
-                         STR("<finish>gone: slow, 408, the body of a request comes too "
-                             "slowly\n")));
+    assert_true(
+        str_ends(buf_str(&r.owner.text),
+                 STR("<finish>gone: slow, 408, the request body arrives too slowly\n")));
     close_rig(&r);
 
     open_rig(&r);
@@ -601,7 +601,7 @@ static void a_slow_body_times_out(void **state)
         feed(&r, str_n(bytes, 50));
         tick(&r, 100);
     }
-    assert_rig_saw(&r, "<reset>gone: slow, 0, the body of a request comes too slowly\n");
+    assert_rig_saw(&r, "<reset>gone: slow, 0, the request body arrives too slowly\n");
     close_rig(&r);
 }
 
@@ -658,7 +658,7 @@ static void a_client_that_does_not_read_times_out(void **state)
     http_exchange_write(r.owner.latest, STR("more")); /* but of theirs, not of ours */
     assert_rig_saw(&r, "4\nmore\n");
     tick(&r, 1);
-    assert_rig_saw(&r, "<reset>gone: slow, 0, the client does not take its answer\n");
+    assert_rig_saw(&r, "<reset>gone: slow, 0, the client does not read its response\n");
     close_rig(&r);
 
     open_rig(&r); /* also of an answer that we are done with */

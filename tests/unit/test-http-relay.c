@@ -178,13 +178,13 @@ static void a_closed_connection_is_a_502_without_retry(void **state)
     rig_exchange(
         &g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
         "HTTP/1.1 502 Bad Gateway\r\nContent-Type: application/json\r\nContent-Length: "
-        "114\r\n\r\n"
+        "115\r\n\r\n"
         "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":"
-        "\"the server closed the connection without an answer\"}}");
+        "\"the server closed the connection without a response\"}}");
     buf_clear(&g.received);
     assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 204\nend server clean\n"
                     "2:1 GET /mcp endpoint\nasked\n"
-                    "own 502 the server closed the connection without an answer\n"
+                    "own 502 the server closed the connection without a response\n"
                     "end fault clean\n");
     fake_server_join(&g.server);
     close_rig(&g);
@@ -379,14 +379,14 @@ static void a_connect_timeout_is_a_504(void **state)
     assert_true(http_relay_open(&g.relay, g.loop, &config, &events, &g, &e));
     g.client = raw_client_connect(port_of(&g));
     raw_client_send(g.client, STR("GET / HTTP/1.1\r\n" HOST "\r\n"));
-    raw_client_receive(g.loop, g.client, &g.received, STR("it took too long\"}}"));
+    raw_client_receive(g.loop, g.client, &g.received, STR("timed out\"}}"));
     assert_true(str_starts(buf_str(&g.received), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
     buf_clear(&g.received);
     g.count_only = true;
     raw_client_send(g.client, STR(POST "Content-Length: 1048576\r\n\r\n"));
     while (rest.len)
         rest = str_skip(rest, say_some(&g, rest));
-    raw_client_receive(g.loop, g.client, &g.received, STR("it took too long\"}}"));
+    raw_client_receive(g.loop, g.client, &g.received, STR("timed out\"}}"));
     assert_true(str_starts(buf_str(&g.received), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
     assert_int_equal(g.sent, sizeof much);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -419,18 +419,19 @@ static void a_truncated_response_is_aborted(void **state)
     how = raw_client_receive(g.loop, g.client, &g.received, STR("never"));
     assert_true(strcmp(how, "end") == 0 || strcmp(how, "reset") == 0);
     assert_str(buf_str(&g.received), str_z(heard)); /* and no last chunk */
-    assert_seen(&g,
-                "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
-                "end server the server closed the connection before its answer was whole\n");
+    assert_seen(
+        &g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
+            "end server the server closed the connection before its response was complete\n");
     fake_server_join(&g.server);
     close_rig(&g);
 
     open_rig(&g, invalid, "/mcp");
     rig_exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", heard);
     raw_client_receive(g.loop, g.client, &g.received, STR("never"));
-    assert_seen(&g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
-                    "end fault the server's answer is not HTTP: a chunk whose size is not a "
-                    "hexadecimal number\n");
+    assert_seen(
+        &g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
+            "end fault the server's response is not valid HTTP: a chunk whose size is not a "
+            "hexadecimal number\n");
     fake_server_join(&g.server);
     close_rig(&g);
 }

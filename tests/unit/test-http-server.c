@@ -390,7 +390,7 @@ static void a_slow_client_times_out(void **state)
         { "GET /none HTTP/1.1\r\n" H "\r\n", "GET /none loopback none\nwhole 0:\n" },
         { "POST /echo HTTP/1.1\r\n" H "Content-Length: 1\r\n\r\n",
           "POST /echo loopback none\n"
-          "gone: slow, 408, the body of a request comes too slowly\n" },
+          "gone: slow, 408, the request body arrives too slowly\n" },
     };
     struct http_server_config config = { .host = STR("127.0.0.1"), .timeouts = &little };
 
@@ -434,7 +434,7 @@ static void a_client_that_does_not_read_times_out(void **state)
     http_exchange_write(h.owner.latest, str_n(bytes, sizeof bytes));
     wait_for_gone(&h, 1);
     assert_true(str_ends(buf_str(&h.owner.text),
-                         STR("gone: slow, 0, the client does not take its answer\n")));
+                         STR("gone: slow, 0, the client does not read its response\n")));
     close(fd);
     close_server(&h);
 }

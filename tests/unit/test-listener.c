@@ -298,7 +298,7 @@ static void why_one_cannot_listen_is_said_in_one_line(void **state)
              port);
     assert_string_equal(e.msg, want);
     assert_int_equal(e.kind, ERR_IO);
-    assert_string_equal(e.hint, "choose another port, or 0 for any that is free");
+    assert_string_equal(e.hint, "choose another port, or 0 for any free port");
 
     /* Also if it is one of two addresses that somebody else has. */
     assert_false(listener_open(&other, h.loop, STR(""), port, &events, &h, &e));

@@ -150,15 +150,15 @@ static void a_server_that_breaks_off_is_told_to_client_and_recording(void **stat
 
     (void)state;
     open_bench(&b, script, true);
-    b.before = "http end error why=the server closed the connection without an answer";
+    b.before = "http end error why=the server closed the connection without a response";
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "error");
     assert_str(buf_str(&b.heard),
                STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"the "
-                   "server closed the connection without an answer\"}}\n"));
-    assert_str(buf_str(&b.logged),
-               STR("mcpreel: warning: ping: the server closed the connection "
-                   "without an answer\n"));
+                   "server closed the connection without a response\"}}\n"));
+    assert_str(
+        buf_str(&b.logged),
+        STR("mcpreel: warning: ping: the server closed the connection without a response\n"));
     buf_add_ch(&b.records.text, '\0');
     assert_non_null(strstr(b.records.text.at, "http 502"));
     assert_non_null(strstr(b.records.text.at, "http end error"));
@@ -286,7 +286,7 @@ static void the_status_of_the_latest_failure_is_kept(void **state)
     run_until(&b, "error");
     assert_int_equal(b.server->outcome.error_status, 0);
     assert_str(buf_str(&b.server->outcome.lost_reason),
-               STR("the server closed the connection without an answer"));
+               STR("the server closed the connection without a response"));
     close_bench(&b);
 }
 

@@ -75,15 +75,15 @@ static void a_server_that_never_answers_is_4(void **state)
     struct buf file;
 
     (void)state;
-    assert_int_equal(play(script, PING "\n",
-                          "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,"
-                          "\"message\":\"the server closed the connection without an "
-                          "answer\"}}\n",
-                          &file),
-                     4);
+    assert_int_equal(
+        play(script, PING "\n",
+             "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,"
+             "\"message\":\"the server closed the connection without a response\"}}\n",
+             &file),
+        4);
     assert_has(buf_str(&file), "\"status\":502,\"by\":\"mcpreel\"");
     assert_has(buf_str(&file), "\"ev\":\"end\",\"by\":\"error\",\"clean\":true,\"why\":\"the "
-                               "server closed the connection without an answer\"");
+                               "server closed the connection without a response\"");
     assert_has(buf_str(&file), "\"exit_code\":4");
     buf_release(&file);
 }

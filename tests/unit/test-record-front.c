@@ -96,8 +96,7 @@ static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
     assert_has(buf_z(&b.scene.received), "HTTP/1.1 403 ");
     assert_has(cli_get_file(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
-    assert_has(buf_z(&d->err),
-               "warning: rejected an HTTP request: this Host is not served here; see ");
+    assert_has(buf_z(&d->err), "warning: rejected an HTTP request: Host is not allowed; see ");
     record_run_release(&b.scene);
 }
 

@@ -126,7 +126,7 @@ static void what_cannot_be_used_is_told_without_its_value(void **state)
 }
 
 #define NO_SCHEME "the URL begins with neither 'http://' nor 'https://'"
-#define NO_HOST "the URL names no valid host and port"
+#define NO_HOST "the URL has no valid host and port"
 
 static void a_url_that_cannot_be_read_is_told_without_what_may_be_secret(void **state)
 {
@@ -145,8 +145,8 @@ static void a_url_that_cannot_be_read_is_told_without_what_may_be_secret(void **
         { "http://u:1secret/", "'--url': " NO_HOST },
         { "u:secret@h", "'--url': " NO_SCHEME },
         { "http://secret%40h/", "'--url': " NO_HOST },
-        { "http://h/a b", "'--url': 'http://h/a b' cannot be used: the URL holds a character "
-                          "that a URL cannot hold" },
+        { "http://h/a b",
+          "'--url': 'http://h/a b' cannot be used: the URL contains an invalid character" },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

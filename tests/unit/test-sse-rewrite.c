@@ -67,8 +67,7 @@ static void nobody_is_sent_elsewhere(void **state)
         STR("event: endpoint\ndata: http://other/m?s=1\n\ndata: {}\n\n"), run,
         STR("!the 'endpoint' event points to another origin ('http://other:80'); rejected"));
     assert_splits(STR("event: endpoint\ndata: /m\ndata: /n\n\n"), run,
-                  STR("!invalid 'endpoint' event: the URL holds a character "
-                      "that a URL cannot hold"));
+                  STR("!invalid 'endpoint' event: the URL contains an invalid character"));
 }
 
 static void nor_is_anybody_later_on(void **state)

@@ -56,8 +56,8 @@ static void a_url_is_taken_apart(void **state)
 static void invalid_urls_are_rejected(void **state)
 {
     static const char no_scheme[] = "the URL begins with neither 'http://' nor 'https://'";
-    static const char no_host[] = "the URL names no valid host and port";
-    static const char no_char[] = "the URL holds a character that a URL cannot hold";
+    static const char no_host[] = "the URL has no valid host and port";
+    static const char no_char[] = "the URL contains an invalid character";
 
     (void)state;
     check("", no_scheme);
