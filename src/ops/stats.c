@@ -520,8 +520,8 @@ static void check_totals(struct stats *s, const struct record *r)
         return;
     add_finding_text(s, STATS_FOOTER_DIFFERS, r,
                      arena_printf(&s->scratch,
-                                  "it says client %llu, server %llu, all %llu, errors %llu; "
-                                  "there are %llu, %llu, %llu, %llu",
+                                  "the footer has client %llu, server %llu, all %llu, errors "
+                                  "%llu; the recording has %llu, %llu, %llu, %llu",
                                   llu(f->client_messages), llu(f->server_messages),
                                   llu(f->messages), llu(errors), llu(p->messages[TO_SERVER]),
                                   llu(p->messages[TO_CLIENT]), llu(messages), llu(p->errors)));

@@ -761,7 +761,7 @@ def test_an_answer_to_what_was_too_long_has_no_place_in_a_cassette(run, mcpreel,
     calls = json.loads((tmp_path / "r.json").read_text())["interactions"]
     assert [(c["request"]["id"], c["response"]["id"]) for c in calls] == [(1, 1), (3, 3)]
     assert ran.err.count(b"1 was longer than --max-message") == 1
-    assert ran.err.count(b"1 request or answer without the other") == 1
+    assert ran.err.count(b"1 unpaired request or response") == 1
 
 
 def test_a_document_that_came_meanwhile_is_not_overwritten(mcpreel, tmp_path):

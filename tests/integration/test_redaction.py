@@ -96,7 +96,7 @@ CARRIERS = {
     "schema": ("server", result('{"tools":[{"name":"t","inputSchema":{"default":"%s"}}]}')),
     "client's name": ("client", '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
                                 '"2025-06-18","capabilities":{},"clientInfo":{"name":"%s","version":"1"}}}'),
-    "JSON that is no message": ("server", '{"hello":"%s"}'),
+    "JSON that is not a message": ("server", '{"hello":"%s"}'),
     "noise of the server": ("server plain", "Listening with %s now"),
     "noise of the client": ("client plain", "what is %s then"),
     "standard error": ("stderr plain", "warning: %s\n"),

@@ -118,7 +118,7 @@ static void so_much_of_a_part_reads_as_a_sentence(void **state)
         { FEATURE_TIME, 1, "the times of 1 message" },
         { FEATURE_TIME, 2, "the times of 2 messages" },
         { FEATURE_SERVER_MESSAGES, 3,
-          "3 notifications and requests of the server, and answers to them" },
+          "3 server notifications, server requests and responses to them" },
         { FEATURE_NAME, 2, "the recording's name" },
         { FEATURE_END, 1, "how the recording ended" },
     };

@@ -45,7 +45,7 @@ static void what_a_record_has_is_counted_by_part(void **state)
     tell(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING PONG, "the times of 2 messages");
     tell(EVERYTHING, EVERYTHING & ~(FEATURE_TIME | FEATURE_SERVER_MESSAGES),
          PING "@2 s2c {'method':'notifications/message'}\n" PONG,
-         "the times of 3 messages, 1 notification or request of the server, or answer to one");
+         "the times of 3 messages, 1 server notification, server request or response to one");
     tell(EVERYTHING, EVERYTHING & ~(FEATURE_PROCESS | FEATURE_GAP),
          "| {'type':'proc','ev':'start'}\n"
          "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
@@ -72,7 +72,7 @@ static void what_is_there_is_lost_whatever_its_format_claims(void **state)
 {
     (void)state;
     tell(0, 0, "| {'type':'stderr','text':'x'}\n| {'type':'raw','from':'client','text':'y'}\n",
-         "1 line that is no JSON, 1 line of standard error");
+         "1 line that is not JSON, 1 line of standard error");
 }
 
 static void a_format_takes_back_what_was_read_from_it(void **state)
@@ -110,7 +110,7 @@ static void a_format_takes_back_what_came_from_it_through_a_recording(void **sta
     /* But not what somebody has added. */
     terse_feed(&l.sink, "| {'type':'stderr','text':'x'}\n@1 x=2 c2s {'method':'n'}\n");
     assert_lost(&l, "the exact bytes of 1 message, the times of 1 message, "
-                    "1 line of standard error, 1 piece of HTTP around messages, "
+                    "1 line of standard error, 1 record with HTTP data, "
                     "which side sent 1 message");
     loss_release(&l);
     tell(EVERYTHING, EVERYTHING & ~FEATURE_NAME, SOURCE("har") EXCHANGE,
@@ -128,17 +128,18 @@ static void what_is_sent_during_a_call_loses_its_place(void **state)
 
     (void)state;
     tell(EVERYTHING, keeps, PING PONG ASK_2 TELL_2 NOTE, "");
-    tell(EVERYTHING, keeps, PING NOTE PONG, "the order of what was sent during 1 call");
+    tell(EVERYTHING, keeps, PING NOTE PONG, "the order of messages of 1 overlapping call");
     tell(EVERYTHING, keeps, PING ASK_2 NOTE TELL_2 PONG,
-         "the order of what was sent during 2 calls");
-    tell(EVERYTHING, keeps, PING ASK_2 PONG TELL_2, "the order of what was sent during 1 call");
+         "the order of messages of 2 overlapping calls");
+    tell(EVERYTHING, keeps, PING ASK_2 PONG TELL_2,
+         "the order of messages of 1 overlapping call");
     tell(keeps, keeps, PING ASK_2 PONG, "");
     /* What the server starts has no place to lose, nor has a call that never ends. */
     tell(EVERYTHING, keeps,
          PING "s2c {'id':1,'method':'ping'}\nc2s {'id':1,'result':{}}\n" PONG, "");
     tell(EVERYTHING, less, PING ASK_2 NOTE TELL_2,
-         "1 request or answer without the other, the order of what was sent during 1 call");
-    tell(keeps, less, PING ASK_2 PONG, "1 request or answer without the other");
+         "1 unpaired request or response, the order of messages of 1 overlapping call");
+    tell(keeps, less, PING ASK_2 PONG, "1 unpaired request or response");
 }
 
 static void microseconds_are_lost_where_the_time_is_not(void **state)
@@ -224,7 +225,7 @@ static void a_request_is_lost_until_it_is_answered(void **state)
     terse_feed(&l.sink, PONG);
     assert_false(loss_is_any(&l));
     terse_feed(&l.sink, PONG); /* no request was sent */
-    assert_lost(&l, "1 request or answer without the other");
+    assert_lost(&l, "1 unpaired request or response");
     loss_release(&l);
     /* On HTTP it belongs to its exchange, whatever was asked there. */
     tell(EVERYTHING, keeps, "@0 x=2 s2c {'id':7,'result':{}}\n", "");
@@ -232,12 +233,12 @@ static void a_request_is_lost_until_it_is_answered(void **state)
     tell(EVERYTHING, keeps,
          "c2s {'id':1,'method':'a'}\nc2s {'id':'1','method':'b'}\nc2s {'method':'n'}\n"
          "conn=2 s2c {'id':1,'result':{}}\n",
-         "3 requests and answers without the other");
+         "3 unpaired requests and responses");
     /* Those of the server's are its own part. */
     tell(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n", "");
     tell(EVERYTHING, keeps,
          "s2c {'id':1,'method':'roots/list'}\n" PING "c2s {'id':1,'result':{}}\n",
-         "1 request or answer without the other");
+         "1 unpaired request or response");
 }
 
 static void standard_error_is_counted_in_lines(void **state)
@@ -270,7 +271,7 @@ static void what_a_header_says_is_lost_as_a_whole(void **state)
     tell(EVERYTHING, 0,
          "| {'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:00Z',"
          "'upstream':'u','thoughtjack_version':'0.3.0','name':'n','tags':[],'command':['c']}\n",
-         "the recording's name, the recording's tags, the words of the server's command");
+         "the recording's name, the recording's tags, the server's command and arguments");
 }
 
 #define CORRELATED(format)                                                                     \

@@ -247,9 +247,9 @@ static void a_document_is_made_at_the_end(void **state)
     assert_str(buf_str(&p.err), STR("mcpreel: recording to file.json\n"
                                     "mcpreel: recorded 8 messages in file.json; lost in "
                                     "'cassette': the exact bytes of 8 messages, the times of 8 "
-                                    "messages, 2 starts and ends of the server, the words of "
-                                    "the server's command, how the recording ended, the order "
-                                    "of what was sent during 3 calls\n"));
+                                    "messages, 2 starts and ends of the server, the server's "
+                                    "command and arguments, how the recording ended, the order "
+                                    "of messages of 3 overlapping calls\n"));
     program_release(&p);
     assert_int_equal(content_of("file.json").messages, 8);
     assert_int_equal(access("file.json.cassette.journal", F_OK), -1);
