@@ -106,7 +106,7 @@ static void add_received(struct demo_client *c, enum demo_message_kind kind, str
     struct demo_message *h;
 
     if (++c->received_count == RECEIVED_MAX && !c->finished)
-        finish(c, STR("the server talks without end"));
+        finish(c, STR("the server sent too many messages"));
     if (c->received_count >= RECEIVED_MAX)
         return;
     h = arena_new(&c->arena, struct demo_message);
@@ -183,11 +183,11 @@ static void check_initialize(struct demo_client *c, const struct mcp_message *m)
     struct str version = text_of(c, m->result, STR("protocolVersion"));
 
     if (m->kind == MCP_ERROR)
-        finish(c, STR("the server refused to start a session"));
+        finish(c, STR("the server rejected initialize"));
     else if (mcp_version_protocol(mcp_version_parse(version)) != MCP_PROTOCOL_STATEFUL)
-        finish(c,
-               arena_printf(&c->arena, "the server speaks MCP '%.*s', which the demo does not",
-                            STR_ARG(version)));
+        finish(c, arena_printf(&c->arena,
+                               "the server speaks MCP '%.*s', which the demo does not support",
+                               STR_ARG(version)));
     else
         actions_send_notification(&c->actions, STR("notifications/initialized"), STR_NONE);
 }
@@ -195,7 +195,7 @@ static void check_initialize(struct demo_client *c, const struct mcp_message *m)
 static void handle_response(struct demo_client *c, const struct mcp_message *m)
 {
     if (c->finished || !is_current_id(c, m->id)) {
-        add_received(c, DEMO_UNEXPECTED, STR("an answer to a question nobody asked"),
+        add_received(c, DEMO_UNEXPECTED, STR("a response to an unknown request"),
                      json_raw(m->root));
         return;
     }
@@ -229,7 +229,8 @@ static void handle_progress(struct demo_client *c, struct json_val params)
 
     if (!steps[c->sent_count - 1].progress || c->finished ||
         !is_current_id(c, json_get(params, STR("progressToken")))) {
-        add_received(c, DEMO_UNEXPECTED, STR("progress nobody asked for"), json_raw(params));
+        add_received(c, DEMO_UNEXPECTED, STR("progress that was not requested"),
+                     json_raw(params));
         return;
     }
     add_received(c, DEMO_PROGRESS,
@@ -274,7 +275,8 @@ static void handle_record(struct demo_client *c, const struct record *r)
     struct mcp_message m;
 
     if (r->kind != RECORD_MESSAGE) {
-        add_received(c, DEMO_UNEXPECTED, STR("something that is no message"), r->bytes.bytes);
+        add_received(c, DEMO_UNEXPECTED, STR("a line that is not a JSON-RPC message"),
+                     r->bytes.bytes);
         return;
     }
     m = mcp_classify(r->message.msg, &c->arena);
@@ -299,7 +301,7 @@ void demo_client_step(struct demo_client *c, const struct event *ev)
         BUG("no timer was set");
     case EVENT_INPUT_CLOSED:
         if (!c->finished)
-            finish(c, arena_printf(&c->arena, "the server ended without an answer to %.*s",
+            finish(c, arena_printf(&c->arena, "the server ended without a response to %.*s",
                                    STR_ARG(current_call(c)->method)));
         break;
     default:

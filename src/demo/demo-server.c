@@ -43,15 +43,14 @@ static void send_error(struct demo_server *s, struct str id, enum mcp_error_code
 #define MANUAL_URI "demo://manual"
 #define GREETING_URI "demo://greeting/"
 
-static const char manual[] =
-    "What the demo server of mcpreel can do\n"
-    "\n"
-    "weather  has structured output\n"
-    "count    reports progress and logs\n"
-    "divide   fails when asked to divide by zero\n"
-    "haiku    asks your client's model\n"
-    "\n"
-    "The same questions get the same answers, so a recording of it never grows old.\n";
+static const char manual[] = "The mcpreel demo server\n"
+                             "\n"
+                             "weather  has structured output\n"
+                             "count    reports progress and logs\n"
+                             "divide   fails if the divisor is zero\n"
+                             "haiku    sends a sampling request to the client\n"
+                             "\n"
+                             "Equal requests always get equal responses.\n";
 
 static void send_invalid(struct demo_server *s, struct str id, const char *what,
                          struct str subject)
@@ -71,7 +70,7 @@ static void handle_initialize(struct demo_server *s, const struct mcp_message *m
         send_invalid(s, json_raw(message->id), "initialize needs a", STR("protocolVersion"));
         return;
     }
-    actions_report(&s->actions, LOG_INFO, "demo server: hello, %.*s",
+    actions_report(&s->actions, LOG_INFO, "demo server: client connected: %.*s",
                    STR_ARG(json_text(who, &s->arena)));
     s->tools.can_sample = json_type(json_get(json_get(message->params, STR("capabilities")),
                                              STR("sampling"))) == JSON_OBJECT;
@@ -84,7 +83,7 @@ static void handle_initialize(struct demo_server *s, const struct mcp_message *m
     json_out_key_raw(&o, STR("serverInfo"),
                      STR("{\"name\":\"mcpreel-demo\",\"title\":\"mcpreel demo server\","
                          "\"version\":\"" MCPREEL_VERSION "\"}"));
-    json_out_key_str(&o, STR("instructions"), STR("Everything is explained in " MANUAL_URI));
+    json_out_key_str(&o, STR("instructions"), STR("The manual is in " MANUAL_URI));
     json_out_end_object(&o);
     send_body(s, json_raw(message->id));
 }
@@ -101,7 +100,7 @@ static bool reject_cursor(struct demo_server *s, const struct mcp_message *messa
 
     if (!json_exists(cursor))
         return false;
-    send_invalid(s, json_raw(message->id), "no page has the cursor", json_raw(cursor));
+    send_invalid(s, json_raw(message->id), "unknown cursor", json_raw(cursor));
     return true;
 }
 
@@ -133,7 +132,7 @@ static void handle_resources_list(struct demo_server *s, const struct mcp_messag
             "uri" : "demo://manual",
             "name" : "manual",
             "title" : "Manual",
-            "description" : "What this server can do.",
+            "description" : "Describes the tools of this server.",
             "mimeType" : "text/plain"
         } ]
     });
@@ -149,7 +148,7 @@ static void handle_templates_list(struct demo_server *s, const struct mcp_messag
             "uriTemplate" : "demo://greeting/{name}",
             "name" : "greeting",
             "title" : "Greeting",
-            "description" : "A greeting for somebody.",
+            "description" : "A greeting for the given name.",
             "mimeType" : "text/plain"
         } ]
     });
@@ -271,8 +270,7 @@ static void handle_set_level(struct demo_server *s, const struct mcp_message *me
             send_empty_result(s, message);
             return;
         }
-    send_invalid(s, json_raw(message->id), "no log level is called",
-                 json_text(level, &s->arena));
+    send_invalid(s, json_raw(message->id), "unknown log level", json_text(level, &s->arena));
 }
 
 static const struct method {

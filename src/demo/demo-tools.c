@@ -108,7 +108,7 @@ static void call_weather(struct demo_tools *t, const struct tool_call *c)
     struct json_out o = begin_body(t);
 
     if (!city.len) {
-        send_tool_error(t, c->id, STR("which city? 'city' must be its name"));
+        send_tool_error(t, c->id, STR("'city' must be the name of a city"));
         return;
     }
     json_out_object(&o);
@@ -210,7 +210,7 @@ static void send_next_number(struct demo_tools *t, struct demo_tools_pending *c)
         actions_set_timer(t->actions, c->timer, COUNT_US);
         return;
     }
-    send_log(t, STR("count"), arena_printf(&t->arena, "got to %s without a slip", last));
+    send_log(t, STR("count"), arena_printf(&t->arena, "got to %s without an error", last));
     send_text(t, c->id, arena_printf(&t->arena, "counted to %s", last));
     remove_pending(t, c);
 }
@@ -221,7 +221,7 @@ static void call_count(struct demo_tools *t, const struct tool_call *c)
     int64_t to;
 
     if (!json_int(json_get(c->args, STR("to")), &to) || to < 1 || to > COUNT_MAX) {
-        send_tool_error(t, c->id, STR("how far? 'to' must be a whole number from 1 to 10"));
+        send_tool_error(t, c->id, STR("'to' must be a whole number from 1 to 10"));
         return;
     }
     kept = add_pending(t, c);
@@ -241,8 +241,7 @@ static void call_divide(struct demo_tools *t, const struct tool_call *c)
     int64_t a, b;
 
     if (!get_operand(c->args, STR("a"), &a) || !get_operand(c->args, STR("b"), &b))
-        send_tool_error(
-            t, c->id, STR("what by what? 'a' and 'b' must be whole numbers up to 1000000000"));
+        send_tool_error(t, c->id, STR("'a' and 'b' must be whole numbers up to 1000000000"));
     else if (b == 0)
         send_tool_error(t, c->id,
                         arena_printf(&t->arena, "cannot divide %lld by zero", (long long)a));
@@ -279,11 +278,11 @@ static void call_haiku(struct demo_tools *t, const struct tool_call *c)
     struct demo_tools_pending *kept;
 
     if (!about.len) {
-        send_tool_error(t, c->id, STR("about what? 'about' must be some text"));
+        send_tool_error(t, c->id, STR("'about' must be a non-empty text"));
         return;
     }
     if (!t->can_sample) {
-        send_tool_error(t, c->id, STR("this client has no model to ask for a haiku"));
+        send_tool_error(t, c->id, STR("this client does not support sampling"));
         return;
     }
     kept = add_pending(t, c);
@@ -304,7 +303,7 @@ static const struct tool tools[] = {
     { STR_INIT("weather"), call_weather, JSON_LITERAL({
           "name" : "weather",
           "title" : "Weather",
-          "description" : "The weather in a city: made up, but always the same.",
+          "description" : "Returns the weather in a city: invented, and always the same.",
           "inputSchema" : {
               "type" : "object",
               "properties" : { "city" : { "type" : "string", "minLength" : 1 } },
@@ -324,7 +323,7 @@ static const struct tool tools[] = {
     { STR_INIT("count"), call_count, JSON_LITERAL({
           "name" : "count",
           "title" : "Count",
-          "description" : "Counts, reports its progress at each number, and logs how it went.",
+          "description" : "Counts, reports progress at each number, and logs the result.",
           "inputSchema" : {
               "type" : "object",
               "properties" : { "to" : { "type" : "integer", "minimum" : 1, "maximum" : 10 } },
@@ -335,7 +334,7 @@ static const struct tool tools[] = {
     { STR_INIT("divide"), call_divide, JSON_LITERAL({
           "name" : "divide",
           "title" : "Divide",
-          "description" : "Divides whole numbers. By zero it fails, as it should.",
+          "description" : "Divides whole numbers; fails if the divisor is zero.",
           "inputSchema" : {
               "type" : "object",
               "properties" : { "a" : { "type" : "integer" }, "b" : { "type" : "integer" } },
@@ -346,7 +345,7 @@ static const struct tool tools[] = {
     { STR_INIT("haiku"), call_haiku, JSON_LITERAL({
           "name" : "haiku",
           "title" : "Haiku",
-          "description" : "A haiku, written by the model of the client itself (sampling).",
+          "description" : "Returns a haiku that the client's model writes (sampling).",
           "inputSchema" : {
               "type" : "object",
               "properties" : { "about" : { "type" : "string", "minLength" : 1 } },
@@ -404,10 +403,11 @@ static void finish_haiku(struct demo_tools *t, const struct demo_tools_pending *
         send_text(t, c->id, text);
     else if (message->kind == MCP_ERROR)
         send_tool_error(t, c->id,
-                        arena_printf(&t->arena, "the client would not ask its model: %.*s",
+                        arena_printf(&t->arena,
+                                     "the client rejected the sampling request: %.*s",
                                      STR_ARG(refusal)));
     else
-        send_tool_error(t, c->id, STR("the client's model had no words for it"));
+        send_tool_error(t, c->id, STR("the sampling response has no text"));
 }
 
 bool demo_tools_has_timers(const struct demo_tools *t)

@@ -158,11 +158,11 @@ static void a_replay_that_is_not_what_was_recorded_is_a_finding(void **state)
 
     (void)state;
     setup(&b);
-    assert_int_equal(run(&b, "", "replay=without a slip=with one slip."), EXIT_FINDINGS);
+    assert_int_equal(run(&b, "", "replay=without an error=with two errors."), EXIT_FINDINGS);
     assert_true(has(&b.with.out,
                     "  The replay differs from the recording. The first difference is after "
                     "tools/call count to 3:\n  recorded  log, {"));
-    assert_true(has(&b.with.out, "with one slip."));
+    assert_true(has(&b.with.out, "with two errors."));
     assert_false(has(&b.with.out, "3 Next: "));
     assert_str(buf_str(&b.with.err), STR(""));
     done(&b);
@@ -206,7 +206,7 @@ static void a_part_that_dies_is_reported_with_its_last_words(void **state)
     setup(&b);
     assert_int_equal(run(&b, "", "record=kill"), EXIT_SERVER);
     assert_str(buf_str(&b.with.err),
-               STR("mcpreel: the server ended without an answer to initialize (signal 9)\n"
+               STR("mcpreel: the server ended without a response to initialize (signal 9)\n"
                    "  its last line on standard error: ouch\n"));
     assert_int_equal(run(&b, "", "replay=kill"), EXIT_SERVER);
     assert_true(has(&b.with.out, "1 Record: "));

@@ -36,7 +36,7 @@ static void the_walk_goes_through_all_the_server_has(void **state)
                    "  progress 1/3 one\n"
                    "  progress 2/3 two\n"
                    "  progress 3/3 three\n"
-                   "  log info: got to three without a slip\n"
+                   "  log info: got to three without an error\n"
                    "  = counted to three\n"
                    "tools/call divide 1 by 0\n"
                    "  tool error cannot divide 1 by zero\n"
@@ -47,7 +47,7 @@ static void the_walk_goes_through_all_the_server_has(void **state)
                    "  = Bytes pass, none is lost / the tape remembers each word / play it once "
                    "again\n"
                    "resources/read demo://manual\n"
-                   "  = What the demo server of mcpreel can do\n"
+                   "  = The mcpreel demo server\n"
                    "prompts/get postcard\n"
                    "  = Write a postcard from Lisbon, weather and all.\n"));
     buf_release(&told);
@@ -125,7 +125,7 @@ static void any_other_answer_is_a_difference(void **state)
         { "\"celsius\":20", "\"celsius\":21", "weather Lisbon" },
         { "\"message\":\"two\"", "\"message\":\"too\"", "count to 3" },
         { "\"total\":3", "\"total\":4", "count to 3" },
-        { "without a slip", "with a slip", "count to 3" },
+        { "without an error", "with a slip", "count to 3" },
         { "\"isError\":true", "\"isError\":false", "divide 1 by 0" },
         { "-32602", "-32601", "teleport" },
         { "\"maxTokens\":100", "\"maxTokens\":101", "haiku on tape" },
@@ -250,11 +250,12 @@ static void without_a_session_there_is_no_walk(void **state)
 {
     (void)state;
     assert_trouble("{'id':1,'error':{'code':-32000,'message':'no'}}",
-                   "the server refused to start a session");
+                   "the server rejected initialize");
     assert_trouble("{'id':1,'result':{'protocolVersion':'2026-07-28'}}",
-                   "the server speaks MCP '2026-07-28', which the demo does not");
-    assert_trouble("{'id':1,'result':{}}", "the server speaks MCP '', which the demo does not");
-    assert_trouble(NULL, "the server ended without an answer to initialize");
+                   "the server speaks MCP '2026-07-28', which the demo does not support");
+    assert_trouble("{'id':1,'result':{}}",
+                   "the server speaks MCP '', which the demo does not support");
+    assert_trouble(NULL, "the server ended without a response to initialize");
 }
 
 static void a_server_that_talks_without_end_is_left(void **state)
@@ -267,7 +268,7 @@ static void a_server_that_talks_without_end_is_left(void **state)
     for (int i = 0; i < 2000; i++)
         engine_run_terse(&b.engine, "{'method':'notifications/message','params':{}}");
     assert_actions(&b.engine, "finish 1\n");
-    assert_str(b.client.failure, STR("the server talks without end"));
+    assert_str(b.client.failure, STR("the server sent too many messages"));
     demo_client_run_release(&b);
 }
 

@@ -70,12 +70,12 @@ static void initialize_tells_what_the_server_is(void **state)
                               "{'protocolVersion':'2025-11-25','capabilities':{},"
                               "'clientInfo':{'name':'me','version':'1'}}}");
     assert_actions(&b.with,
-                   "report info demo server: hello, me\n"
+                   "report info demo server: client connected: me\n"
                    "<< {'jsonrpc':'2.0','id':'a','result':{'protocolVersion':'2025-11-25',"
                    "'capabilities':{'tools':{},'resources':{},'prompts':{},'logging':{}},"
                    "'serverInfo':{'name':'mcpreel-demo','title':'mcpreel demo server',"
                    "'version':'" MCPREEL_VERSION "'},"
-                   "'instructions':'Everything is explained in demo://manual'}}\n");
+                   "'instructions':'The manual is in demo://manual'}}\n");
     close_bench(&b);
 }
 
@@ -244,7 +244,7 @@ static void a_cursor_cannot_be_one_of_ours(void **state)
         assert_refused(
             &b,
             arena_printf(&a, "{'id':1,'method':'%s','params':{'cursor':'x'}}", methods[i]).at,
-            -32602, "no page has the cursor '\"x\"'");
+            -32602, "unknown cursor '\"x\"'");
         arena_release(&a);
     }
     close_bench(&b);
@@ -275,7 +275,7 @@ static void the_log_level_decides_whether_tools_log(void **state)
         arena_release(&a);
     }
     assert_refused(&b, "{'id':1,'method':'logging/setLevel','params':{'level':'loud'}}", -32602,
-                   "no log level is called 'loud'");
+                   "unknown log level 'loud'");
     close_bench(&b);
 }
 

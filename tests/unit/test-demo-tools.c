@@ -135,9 +135,9 @@ static void the_weather_is_structured_and_always_the_same(void **state)
     call(&b, "1", "{'name':'weather','arguments':{'city':'Oslo'}}");
     assert_false(engine_run_has(&b.with.actions, "\"celsius\":20,\"sky\":\"windy\""));
     buf_clear(&b.with.actions);
-    assert_call(&b, "{'name':'weather'}", true, "which city? 'city' must be its name");
+    assert_call(&b, "{'name':'weather'}", true, "'city' must be the name of a city");
     assert_call(&b, "{'name':'weather','arguments':{'city':5}}", true,
-                "which city? 'city' must be its name");
+                "'city' must be the name of a city");
     close_bench(&b);
 }
 
@@ -159,7 +159,7 @@ static void counting_takes_time_reports_progress_and_logs(void **state)
     engine_run_timer(&b.with, 2);
     assert_actions(&b.with,
                    "<< {'jsonrpc':'2.0','method':'notifications/message','params':"
-                   "{'level':'info','logger':'count','data':'got to two without a slip'}}\n"
+                   "{'level':'info','logger':'count','data':'got to two without an error'}}\n"
                    "<< {'jsonrpc':'2.0','id':1,'result':"
                    "{'content':[{'type':'text','text':'counted to two'}]}}\n");
     assert_false(demo_tools_has_timers(&b.tools));
@@ -209,7 +209,7 @@ static void only_numbers_from_one_to_ten_are_counted_to(void **state)
         struct arena a = { 0 };
 
         assert_call(&b, arena_printf(&a, "{'name':'count','arguments':{'to':%s}}", wrong[i]).at,
-                    true, "how far? 'to' must be a whole number from 1 to 10");
+                    true, "'to' must be a whole number from 1 to 10");
         arena_release(&a);
     }
     call(&b, "1", "{'name':'count','arguments':{'to':10.0}}");
@@ -219,8 +219,7 @@ static void only_numbers_from_one_to_ten_are_counted_to(void **state)
 
 static void division_works_until_it_is_by_zero(void **state)
 {
-    static const char whole[] =
-        "what by what? 'a' and 'b' must be whole numbers up to 1000000000";
+    static const char whole[] = "'a' and 'b' must be whole numbers up to 1000000000";
     struct bench b;
 
     (void)state;
@@ -297,10 +296,10 @@ static void a_model_that_says_nothing_makes_the_tool_fail(void **state)
     engine_run_terse(&b.with, "{'id':1,'error':{'code':-1,'message':'the user said no'}}");
     assert_actions(&b.with,
                    "<< {'jsonrpc':'2.0','id':7,'result':{'content':[{'type':'text','text':"
-                   "'the client would not ask its model: the user said no'}],"
+                   "'the client rejected the sampling request: the user said no'}],"
                    "'isError':true}}\n");
     engine_run_terse(&b.with, "{'id':2,'result':{'content':{'type':'image','data':''}}}");
-    assert_true(engine_run_has(&b.with.actions, "the client's model had no words for it"));
+    assert_true(engine_run_has(&b.with.actions, "the sampling response has no text"));
     close_bench(&b);
 }
 
@@ -311,9 +310,9 @@ static void a_client_without_a_model_is_not_asked(void **state)
     (void)state;
     open_bench(&b);
     assert_call(&b, "{'name':'haiku','arguments':{}}", true,
-                "about what? 'about' must be some text");
+                "'about' must be a non-empty text");
     b.tools.can_sample = false;
-    assert_call(&b, HAIKU("tape"), true, "this client has no model to ask for a haiku");
+    assert_call(&b, HAIKU("tape"), true, "this client does not support sampling");
     close_bench(&b);
 }
 
