@@ -198,3 +198,99 @@ void json_number_normalize(struct str number, struct buf *to)
         buf_add_ch(to, '-');
     add_large_exponent(&n, to);
 }
+
+bool json_number_is_integer(struct str number)
+{
+    struct decimal n = parse_decimal(number);
+    int64_t exponent;
+
+    if (is_zero(&n))
+        return true;
+    return small_exponent(&n, &exponent) ? exponent >= 0 : !n.exponent_negative;
+}
+
+/* Significant digits, without a zero at either end. */
+static size_t digit_count(const struct decimal *n)
+{
+    return n->whole.len + n->fraction.len;
+}
+
+static char digit_at(const struct decimal *n, size_t i)
+{
+    if (i < n->whole.len)
+        return n->whole.at[i];
+    i -= n->whole.len;
+    return i < n->fraction.len ? n->fraction.at[i] : '0';
+}
+
+static int compare_digits(const struct decimal *a, const struct decimal *b)
+{
+    size_t most = digit_count(a) > digit_count(b) ? digit_count(a) : digit_count(b);
+
+    for (size_t i = 0; i < most; i++)
+        if (digit_at(a, i) != digit_at(b, i))
+            return digit_at(a, i) < digit_at(b, i) ? -1 : 1;
+    return 0;
+}
+
+/* Neither is zero. */
+static bool compare_magnitudes(const struct decimal *a, const struct decimal *b, int *order)
+{
+    int64_t left, right;
+
+    if (!small_exponent(a, &left) || !small_exponent(b, &right))
+        return false;
+    left += (int64_t)digit_count(a);
+    right += (int64_t)digit_count(b);
+    *order = left != right ? (left > right) - (left < right) : compare_digits(a, b);
+    return true;
+}
+
+static int sign(const struct decimal *n)
+{
+    return is_zero(n) ? 0 : n->negative ? -1 : 1;
+}
+
+bool json_number_compare(struct str a, struct str b, int *order)
+{
+    struct decimal left = parse_decimal(a), right = parse_decimal(b);
+
+    *order = sign(&left) - sign(&right);
+    if (*order || !sign(&left))
+        return true;
+    if (!compare_magnitudes(&left, &right, order))
+        return false;
+    *order *= sign(&left);
+    return true;
+}
+
+static uint64_t digits_modulo(struct str digits, uint64_t so_far, uint64_t divisor)
+{
+    for (size_t i = 0; i < digits.len; i++)
+        so_far = (so_far * 10 + (uint64_t)(digits.at[i] - '0')) % divisor;
+    return so_far;
+}
+
+bool json_number_multiple(struct str number, struct str of, bool *multiple)
+{
+    /* A divisor below 2^60 has no more factors of 2 or 5 than this many tens. */
+    enum { TENS = 60 };
+    struct decimal n = parse_decimal(number), d = parse_decimal(of);
+    uint64_t divisor = 0, rest;
+    int64_t of_exponent, exponent = 0;
+
+    /* So the remainder times ten, and a digit, fit 64 bits. */
+    if (is_zero(&d) || digit_count(&d) > EXPONENT_DIGITS || !append_digits(&divisor, d.whole) ||
+        !append_digits(&divisor, d.fraction) || !small_exponent(&d, &of_exponent) ||
+        (!is_zero(&n) && !small_exponent(&n, &exponent)))
+        return false;
+    /* The digits of `n` do not end in zero: they are no multiple of ten. */
+    *multiple = is_zero(&n);
+    if (*multiple || exponent < of_exponent)
+        return true;
+    rest = digits_modulo(n.fraction, digits_modulo(n.whole, 0, divisor), divisor);
+    for (int i = 0; i < TENS && rest && exponent > of_exponent; i++, exponent--)
+        rest = rest * 10 % divisor;
+    *multiple = rest == 0;
+    return true;
+}

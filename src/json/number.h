@@ -17,4 +17,14 @@ bool json_number_int(struct str number, int64_t *out);
  * there. */
 void json_number_normalize(struct str number, struct buf *to);
 
+bool json_number_is_integer(struct str number); /* in any spelling and of any size */
+
+/* Sets `*order` to less than, equal to or greater than 0, as `a` is to `b`. Returns false if an
+ * exponent has more digits than are evaluated (18). */
+bool json_number_compare(struct str a, struct str b, int *order) MUST_CHECK;
+
+/* Sets `*multiple` to whether `number` is an integer times `of`. Returns false if that is not
+ * evaluated: `of` is 0 or has more than 18 significant digits, or an exponent has more. */
+bool json_number_multiple(struct str number, struct str of, bool *multiple) MUST_CHECK;
+
 #endif
