@@ -99,6 +99,13 @@ static inline enum json_type json_type(struct json_val v)
     return v.doc ? (enum json_type)(v.doc->nodes[v.node].info & JSON_INFO_TYPE) : JSON_ABSENT;
 }
 
+/* Returns whether `inner` is `outer` or a key or value inside it. */
+static inline bool json_contains(struct json_val outer, struct json_val inner)
+{
+    return outer.doc && outer.doc == inner.doc && inner.node >= outer.node &&
+           inner.node - outer.node < outer.doc->nodes[outer.node].size;
+}
+
 struct str json_raw(struct json_val v); /* its bytes, untouched; empty if absent */
 size_t json_offset(struct json_val v);  /* offset of those bytes in the text */
 size_t json_count(struct json_val v);   /* elements or members; 0 for the rest */

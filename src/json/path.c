@@ -78,6 +78,25 @@ void json_pointer_add_index(struct buf *to, size_t index)
     buf_add_int(to, (int64_t)index);
 }
 
+void json_location_write_inside(struct json_val root, struct json_val value, struct buf *to)
+{
+    struct arena names = { .blocks = NULL };
+
+    buf_add_ch(to, '$');
+    while (json_contains(root, value) && root.node != value.node) {
+        struct json_iter it = json_each(root);
+        size_t index = 0;
+        while (json_next(&it) && !json_contains(it.value, value))
+            index++;
+        if (json_exists(it.key))
+            write_name(json_text(it.key, &names), to);
+        else
+            buf_printf(to, "[%zu]", index);
+        root = it.value;
+    }
+    arena_release(&names);
+}
+
 /* A pattern being read. */
 struct path_parser {
     struct str text, rest;

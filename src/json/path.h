@@ -34,6 +34,9 @@ void json_location_write(struct json_location location, struct buf *to);
 void json_pointer_add_name(struct buf *to, struct str name);
 void json_pointer_add_index(struct buf *to, size_t index);
 
+/* Appends the location of a value inside `root`; "$" if it is not inside. */
+void json_location_write_inside(struct json_val root, struct json_val value, struct buf *to);
+
 enum { JSON_PATH_MAX = 63 }; /* maximum parts of a pattern */
 
 struct json_path {

@@ -192,12 +192,31 @@ static int release(void **state)
     return 0;
 }
 
+static void a_value_contains_those_inside_it(void **state)
+{
+    struct json_val root = given("[{\"a\":[1]},2]");
+    struct json_val first = json_item(root, 0), one = json_item(json_get(first, STR("a")), 0);
+    struct json other;
+    struct json_fault fault;
+
+    (void)state;
+    json_init(&other);
+    assert_true(json_scan(&other, STR("[]"), &fault));
+    assert_true(json_contains(root, root) && json_contains(root, one));
+    assert_true(json_contains(first, one));
+    assert_false(json_contains(one, first) || json_contains(first, json_item(root, 1)));
+    assert_false(json_contains(root, json_root(&other)));
+    assert_false(json_contains(root, JSON_VAL_NONE) || json_contains(JSON_VAL_NONE, root));
+    json_release(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_absent_value_answers_every_question),
         cmocka_unit_test(raw_bytes_and_offsets_are_those_of_the_text),
         cmocka_unit_test(every_type_is_told),
+        cmocka_unit_test(a_value_contains_those_inside_it),
         cmocka_unit_test(members_come_in_order_with_their_duplicates),
         cmocka_unit_test(counts_survive_nesting),
         cmocka_unit_test(strings_are_decoded),

@@ -152,6 +152,9 @@ static bool check_round_trip(void *arg, struct json_location place, struct json_
     buf_init(&b, 10000);
     buf_init(&all, 10000);
     json_location_write(place, &b);
+    json_location_write_inside(json_root(&doc), value, &all);
+    assert_str(buf_str(&all), buf_str(&b));
+    buf_clear(&all);
     assert_true(json_path_compile(&p, buf_str(&b), &arena, &e));
     assert_true(json_path_matches(&p, place));
     if (place.count)
@@ -176,6 +179,24 @@ static void a_place_as_text_is_a_pattern_for_this_place_alone(void **state)
               "\"\\u0000\\u007f\":8,\"\\udc00x\":9,\"$\":10,\"*\":11,\"[0]\":12,\"0\":13,"
               "\"\\u2028\":14,\"caf\xC3\xA9\":15,\"a\\tb\":16,\"x y\":{\"..\":17}}"));
     assert_true(json_path_select(&every, json_root(&doc), check_round_trip, NULL));
+}
+
+static void a_location_is_relative_to_its_root(void **state)
+{
+    struct json_val root = given(STR("{\"a\":[0,{\"b\":1}],\"c\":2}"));
+    struct json_val a = json_get(root, STR("a"));
+    struct buf b;
+
+    (void)state;
+    buf_init(&b, 1000);
+    json_location_write_inside(a, json_get(json_item(a, 1), STR("b")), &b);
+    assert_str(buf_str(&b), STR("$[1].b"));
+    buf_clear(&b);
+    json_location_write_inside(a, json_get(root, STR("c")), &b); /* not inside */
+    json_location_write_inside(a, a, &b);
+    json_location_write_inside(JSON_VAL_NONE, a, &b);
+    assert_str(buf_str(&b), STR("$$$"));
+    buf_release(&b);
 }
 
 static void a_pattern_covers_what_lies_below_its_matches(void **state)
@@ -282,6 +303,7 @@ int main(void)
         cmocka_unit_test(bad_patterns_are_refused_with_the_place),
         cmocka_unit_test(a_pattern_has_a_limit_of_parts),
         cmocka_unit_test(a_place_as_text_is_a_pattern_for_this_place_alone),
+        cmocka_unit_test(a_location_is_relative_to_its_root),
         cmocka_unit_test(a_pattern_covers_what_lies_below_its_matches),
         cmocka_unit_test(a_pattern_is_matched_step_by_step),
         cmocka_unit_test(the_search_ends_when_told),
