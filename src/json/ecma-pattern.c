@@ -20,7 +20,7 @@ struct translator {
 };
 
 /* A member of a class: a character may begin or end a range. */
-enum member { MEMBER_NONE, MEMBER_CHAR, MEMBER_SET };
+enum class_member { MEMBER_NONE, MEMBER_CHAR, MEMBER_SET };
 
 static char char_at(const struct translator *t, size_t i)
 {
@@ -156,7 +156,7 @@ static bool translate_boundary(struct translator *t)
     return true;
 }
 
-static bool translate_escape(struct translator *t, enum member *member)
+static bool translate_escape(struct translator *t, enum class_member *member)
 {
     char c = char_at(t, 1);
 
@@ -186,7 +186,7 @@ static bool translate_escape(struct translator *t, enum member *member)
     }
 }
 
-static bool translate_member(struct translator *t, enum member *member)
+static bool translate_member(struct translator *t, enum class_member *member)
 {
     char c = char_at(t, 0);
 
@@ -204,7 +204,7 @@ static bool translate_member(struct translator *t, enum member *member)
 /* Up to the bracket that ends the class. */
 static bool translate_members(struct translator *t)
 {
-    enum member before = MEMBER_NONE, member;
+    enum class_member before = MEMBER_NONE, member;
 
     while (t->rest.len && t->rest.at[0] != ']') {
         bool range = before != MEMBER_NONE && char_at(t, 0) == '-' && t->rest.len > 1 &&
@@ -279,7 +279,7 @@ static bool translate_brace(struct translator *t)
 
 static bool translate_next(struct translator *t)
 {
-    enum member ignored;
+    enum class_member ignored;
 
     switch (char_at(t, 0)) {
     case '\\':
