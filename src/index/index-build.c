@@ -228,6 +228,13 @@ static bool store_step(struct index *s, enum step_kind kind, struct json_val msg
     return true;
 }
 
+static void note_order(const struct index *s, uint32_t session, enum index_order_kind kind,
+                       uint32_t number)
+{
+    if (s->order)
+        index_order_add(s->order, session, kind, number);
+}
+
 static struct str call_key(const uint32_t *call)
 {
     return str_n((const char *)call, sizeof *call);
@@ -433,6 +440,7 @@ static bool add_call(struct index *s, struct id_scope_state *l, const struct rec
     o->seq = clamp(r->has & HAS_SEQ ? r->message.seq : s->build->message_count);
     o->method = intern_method(s, m->method);
     set_match_keys(s, call, r, m);
+    note_order(s, o->session, ORDER_REQUEST, call);
     return register_call(s, l, call, r, m, e);
 }
 
@@ -610,6 +618,7 @@ static bool add_server_response(struct index *s, struct id_scope_state *l,
     if (at.kind == SCOPE_EXCHANGE)
         attribute_resolve(&s->build->unattributed, s, l->scope, call);
     note_response(s, call, r, m);
+    note_order(s, s->calls[call].session, ORDER_RESPONSE, call);
     if (ends_subscription(s, call)) {
         l->last_call = attribute_unsolicited(s, l, attribution_of(s, l, r));
         return add_step(s, l->last_call, STEP_SUBSCRIPTION_EVENT, m->root, e);
@@ -646,6 +655,19 @@ static void add_client_notification(struct index *s, struct id_scope_state *l,
     l->last_notification_ms = s->build->ms;
 }
 
+static bool order_notification(struct index *s, const struct id_scope_state *l,
+                               const struct mcp_message *m, struct err *e)
+{
+    uint32_t step;
+
+    if (!s->order)
+        return true;
+    if (!store_step(s, STEP_CLIENT_NOTIFICATION, m->root, &step, e))
+        return false;
+    note_order(s, l->session, ORDER_NOTIFICATION, step);
+    return true;
+}
+
 static bool add_client_response(struct index *s, const struct record *r,
                                 const struct mcp_message *m, struct err *e)
 {
@@ -680,7 +702,7 @@ static bool put_message(struct index *s, const struct record *r, struct err *e)
         if (!from_client)
             return add_server_notification(s, l, r, &m, e);
         add_client_notification(s, l, r, &m);
-        return true;
+        return order_notification(s, l, &m, e);
     case MCP_RESULT:
     case MCP_ERROR:
         return from_client ? add_client_response(s, r, &m, e)

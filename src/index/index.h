@@ -14,6 +14,7 @@
 #ifndef INDEX_INDEX_H
 #define INDEX_INDEX_H
 
+#include "index/order.h"
 #include "mcp/method.h"
 #include "mcp/params-hash.h"
 #include "mcp/version.h"
@@ -29,6 +30,7 @@ enum step_kind {
     STEP_CLIENT_RESPONSE,       /* the recorded client's response to one; not sent */
     STEP_RESPONSE,              /* to the request of the call */
     STEP_WAIT_FOR_NOTIFICATION, /* waits until the client has sent a notification `len` times */
+    STEP_CLIENT_NOTIFICATION,   /* of no call; only stored for an order (index/order.h) */
 };
 
 struct recorded_step {
@@ -98,6 +100,8 @@ struct index {
     struct message_store *store; /* borrowed */
     struct params_rules rules;
     struct index_observer *observer; /* borrowed; may be NULL */
+    struct index_order *order;       /* borrowed; set by the caller before the first record, if
+                                        it needs one; else NULL */
     struct arena arena;
 
     struct recorded_call *calls; /* numbered from 1 */

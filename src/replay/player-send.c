@@ -319,6 +319,7 @@ void player_send_step(struct player *s, struct player_call *p)
         break;
     case STEP_CLIENT_RESPONSE:
     case STEP_WAIT_FOR_NOTIFICATION:
+    case STEP_CLIENT_NOTIFICATION:
         break;
     }
 }

@@ -1,0 +1,43 @@
+/* index/order.h - the order of each recorded session as its client saw it: what it sent, and
+ * which responses it had by then.
+ *
+ * For a client that sends a recording again (verify). An index that has an order (`order` of
+ * struct index) adds to it while it is built, and stores the client's notifications, too, which
+ * replay does not need. 12 bytes for each item. */
+#ifndef INDEX_ORDER_H
+#define INDEX_ORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum index_order_kind {
+    ORDER_REQUEST,      /* the client sent the request of call `number` */
+    ORDER_NOTIFICATION, /* it sent the notification that is step `number` of the index */
+    ORDER_RESPONSE,     /* it got the response to call `number` */
+};
+
+struct index_order_item {
+    uint32_t number;
+    uint32_t next; /* of the same session; 0: none */
+    enum index_order_kind kind;
+};
+
+struct index_order {
+    struct index_order_item *items; /* numbered from 1 */
+    size_t count, cap;
+    struct index_order_session {
+        uint32_t first, last; /* items; 0: none */
+    } * sessions;             /* by index of the session; the rest have none */
+    size_t session_count, session_cap;
+};
+
+void index_order_init(struct index_order *o);
+void index_order_release(struct index_order *o);
+
+void index_order_add(struct index_order *o, uint32_t session, enum index_order_kind kind,
+                     uint32_t number);
+
+/* Returns the first item of a session; 0: it has none. */
+uint32_t index_order_first(const struct index_order *o, uint32_t session);
+
+#endif
