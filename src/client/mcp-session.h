@@ -1,0 +1,78 @@
+/* client/mcp-session.h - the client's side of one MCP session, on any transport: sends requests
+ * under its own ids, pairs the responses, and limits how long it waits for them.
+ *
+ * An engine (engine/engine.h) that other engines are made of: verify, and later scenarios, lock
+ * and diff. The owner passes every event to mcp_session_step() and gets calls of struct
+ * mcp_session_events. It composes the messages itself, or lets the session do so. ping is
+ * answered here; the owner answers every other server request.
+ *
+ * A request has a number, which is its JSON-RPC id and its progress token. An error that
+ * mcphttp/client composed because a request got no HTTP response is no response of the server:
+ * it is reported as a loss. */
+#ifndef CLIENT_MCP_SESSION_H
+#define CLIENT_MCP_SESSION_H
+
+#include "base/map.h"
+#include "engine/actions.h"
+#include "mcp/message.h"
+
+enum mcp_session_loss {
+    SESSION_TIMED_OUT, /* the time limit of the request is over; it was cancelled */
+    SESSION_CLOSED,    /* the server closed its output or exited */
+    SESSION_LOST,      /* the transport failed, or HTTP answered with an error status */
+};
+
+struct mcp_session_events {
+    /* The server responded; `took_us` after the request was sent. */
+    void (*response)(void *to, uint64_t request, const struct mcp_message *m, int64_t took_us);
+    /* No response will come. `http_status` is 0 if there was none. */
+    void (*no_response)(void *to, uint64_t request, enum mcp_session_loss loss, struct str why,
+                        unsigned http_status);
+    /* `request` is the open request whose progress token the notification has; else 0. */
+    void (*notification)(void *to, const struct mcp_message *m, uint64_t request);
+    void (*server_request)(void *to, const struct mcp_message *m);
+    /* The server sent something that the protocol does not allow: `what`. */
+    void (*violation)(void *to, struct str what, struct str text);
+};
+
+struct mcp_session {
+    struct actions actions;
+    const struct mcp_session_events *events;
+    void *to;
+    struct map pending; /* number to struct mcp_session_request, in order of sending */
+    size_t open_count;  /* pending requests that are not cancelled */
+    uint64_t last_request;
+    int64_t timeout_us; /* of a request; 0: none */
+    int64_t now_us;
+    uint64_t timer_count; /* number of the last timer */
+    bool timer_set;
+    bool closed;         /* the server sends nothing more */
+    bool loss_announced; /* set by EVENT_UPSTREAM_LOST until the next message */
+    struct arena arena;  /* for one event */
+};
+
+/* `timeout_us` limits the wait for each response; 0: no limit. */
+void mcp_session_init(struct mcp_session *s, struct action_sink *out, int64_t timeout_us,
+                      const struct mcp_session_events *events, void *to);
+void mcp_session_release(struct mcp_session *s);
+
+void mcp_session_step(struct mcp_session *s, const struct event *ev);
+
+/* Adds a request that the owner composes and sends with mcp_session_send(). Returns its
+ * number. */
+uint64_t mcp_session_add_request(struct mcp_session *s, struct str method);
+void mcp_session_send(struct mcp_session *s, struct str message);
+
+/* Composes and sends. `params` is JSON; empty: none. */
+uint64_t mcp_session_request(struct mcp_session *s, struct str method, struct str params);
+void mcp_session_notify(struct mcp_session *s, struct str method, struct str params);
+
+/* Stops waiting for a request without telling the server: the owner sends
+ * notifications/cancelled itself. Its response is ignored. */
+void mcp_session_forget(struct mcp_session *s, uint64_t request);
+
+/* Respond to a server request; `id` and `result` are JSON. */
+void mcp_session_respond(struct mcp_session *s, struct str id, struct str result);
+void mcp_session_reject(struct mcp_session *s, struct str id, int64_t code, struct str message);
+
+#endif
