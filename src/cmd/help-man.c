@@ -83,10 +83,10 @@ static void add_option_name(struct buf *to, const struct option *o)
     add_z(to, o->negatable ? "[no-]" : "");
     add_z(to, o->name);
     buf_add(to, STR("\\fR"));
-    if (option_takes_value(o)) {
-        buf_add(to, STR(" \\fI"));
+    if (option_takes_value(o) || o->implied) {
+        buf_add(to, o->implied ? STR("[=\\fI") : STR(" \\fI"));
         add_z(to, o->arg);
-        buf_add(to, STR("\\fR"));
+        buf_add(to, o->implied ? STR("\\fR]") : STR("\\fR"));
     }
 }
 

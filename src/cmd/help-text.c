@@ -23,7 +23,9 @@ static void heading(struct buf *to, const struct app *app, const char *text)
 static void option_name(struct buf *to, const struct option *o)
 {
     buf_printf(to, "--%s%s", o->negatable ? "[no-]" : "", o->name);
-    if (option_takes_value(o))
+    if (o->implied)
+        buf_printf(to, "[=%s]", o->arg);
+    else if (option_takes_value(o))
         buf_printf(to, " %s", o->arg);
 }
 

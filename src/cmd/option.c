@@ -174,6 +174,8 @@ static bool read_long(struct option_reader *r, struct arg_cursor *l, struct err 
 
     if (!find_long(r, str_skip(shown, 2), &f))
         return reject_unknown(r, shown, e);
+    if (f.row->implied)
+        return set_value(r, &f, shown, attached ? text : f.row->implied, e);
     if (!option_takes_value(f.row)) {
         if (attached) {
             err_set(e, ERR_USAGE, "option '%.*s' takes no value", STR_ARG(shown));

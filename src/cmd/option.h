@@ -63,6 +63,7 @@ struct option {
     const char *group;                   /* heading in help; NULL: "Options" */
     const char *preset;                  /* the default as text; shown in help */
     const char *env;                     /* full name of another variable that sets it */
+    const char *implied; /* its value if none is given: then only '=' adds one, --name=VALUE */
     const struct option_choice *choices; /* OPTION_CHOICE; for others: completions */
     bool (*parse)(void *field, const char *text, struct err *e); /* OPTION_CUSTOM */
     int64_t min, max;                                            /* OPTION_INT; both 0: any */
@@ -158,10 +159,10 @@ bool option_hint_help(struct err *e, const char *command);
  * of that name, which replaces it. */
 bool option_is_shown(const struct option *o, const struct option *over);
 
-/* Returns whether the option takes a value on the command line. */
+/* Returns whether the option takes the next word of the command line as its value. */
 static inline bool option_takes_value(const struct option *o)
 {
-    return o->type != OPTION_FLAG && o->type != OPTION_COUNT;
+    return o->type != OPTION_FLAG && o->type != OPTION_COUNT && !o->implied;
 }
 
 #endif
