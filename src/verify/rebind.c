@@ -2,10 +2,13 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "mcp/id.h"
 #include "mcp/volatile-values.h"
 #include "json/diff.h"
+#include "json/write.h"
 
 enum { NESTED_MAX = 3, NESTED_TEXT_MAX = 1 << 20 };
 
@@ -21,6 +24,7 @@ void rebind_init(struct rebind *r, const struct compare_rules *rules)
     *r = (struct rebind){ .rules = rules };
     map_init(&r->values);
     map_init(&r->client_values);
+    map_init(&r->later);
 }
 
 void rebind_release(struct rebind *r)
@@ -29,6 +33,7 @@ void rebind_release(struct rebind *r)
         free(e->value);
     map_release(&r->values);
     map_release(&r->client_values);
+    map_release(&r->later);
     arena_release(&r->arena);
 }
 
@@ -98,10 +103,77 @@ static bool is_bindable(const struct rebind *r, struct json_location at, struct 
     return is_at_user_path(r, at);
 }
 
+static bool is_used_later(const struct rebind *r, struct str key)
+{
+    uint64_t hash = hash_bytes(key, 0);
+
+    return map_get(&r->later, map_number_key(&hash)) && !map_get(&r->client_values, key);
+}
+
+/* Words of a text: a word is a run of letters, digits and some marks. */
+static struct str cut_word(struct str *rest, struct str *before)
+{
+    size_t start = 0, end;
+    struct str word;
+
+    while (start < rest->len && !ascii_is_alnum(rest->at[start]))
+        start++;
+    end = start;
+    while (end < rest->len && (ascii_is_alnum(rest->at[end]) || rest->at[end] == '-' ||
+                               rest->at[end] == '_' || rest->at[end] == ':'))
+        end++;
+    word = str_n(rest->at + start, end - start);
+    *before = str_n(rest->at, start);
+    *rest = str_skip(*rest, end);
+    return word;
+}
+
+/* Calls `found` for each pair of words that differ, if the texts have the same words otherwise.
+ * False from it, or another difference, ends it; then returns false. */
+static bool each_word_pair(struct rebind *r, struct str recorded, struct str live,
+                           bool (*found)(struct rebind *r, struct str was, struct str is))
+{
+    while (recorded.len || live.len) {
+        struct str before[2], word[2];
+
+        word[0] = cut_word(&recorded, &before[0]);
+        word[1] = cut_word(&live, &before[1]);
+        if (!str_eq(before[0], before[1]) || !word[0].len != !word[1].len)
+            return false;
+        if (!str_eq(word[0], word[1]) && !found(r, word[0], word[1]))
+            return false;
+    }
+    return true;
+}
+
+/* The key of a decoded string, as mcp_id_key() has it. */
+static struct str text_key(struct rebind *r, struct str text)
+{
+    return arena_printf(&r->arena, "s%.*s", STR_ARG(text));
+}
+
+static bool bind_word(struct rebind *r, struct str was, struct str is)
+{
+    struct str key = text_key(r, was);
+    struct buf live;
+
+    if (was.len < REBIND_LENGTH_MIN || !is_used_later(r, key))
+        return true;
+    buf_init(&live, is.len * 6 + 3);
+    json_write_str(&live, is);
+    put_value(r, key, buf_str(&live), 0);
+    buf_release(&live);
+    return true;
+}
+
 static void bind(struct rebind *r, struct json_location at, struct json_val recorded,
                  struct json_val live)
 {
     struct str key;
+
+    if (json_type(recorded) == JSON_STRING && json_type(live) == JSON_STRING)
+        (void)each_word_pair(r, json_text(recorded, &r->arena), json_text(live, &r->arena),
+                             bind_word); /* as far as the texts are alike */
 
     if (!is_bindable(r, at, recorded) || !is_scalar(live))
         return;
@@ -235,6 +307,25 @@ static bool note_client_value(void *arg, struct json_location at, struct json_va
     return true;
 }
 
+static bool note_later_value(void *arg, struct json_location at, struct json_val v)
+{
+    struct rebind *r = arg;
+    uint64_t hash;
+
+    (void)at;
+    if (!is_scalar(v) || r->later.count >= REBIND_MAX)
+        return true;
+    hash = hash_bytes(mcp_id_key(v, &r->arena), 0);
+    map_put(&r->later, map_number_key(&hash), r);
+    return true;
+}
+
+void rebind_note_later(struct rebind *r, struct json_val params)
+{
+    arena_clear(&r->arena);
+    each_scalar(params, note_later_value, r);
+}
+
 void rebind_note_request(struct rebind *r, struct json_val params)
 {
     arena_clear(&r->arena);
@@ -272,6 +363,33 @@ void rebind_lose(struct rebind *r, uint32_t call, struct json_val recorded)
 
     arena_clear(&r->arena);
     each_scalar(json_get(recorded, STR("result")), lose_value, &w);
+}
+
+static bool is_bound_word(struct rebind *r, struct str was, struct str is)
+{
+    struct str key = text_key(r, was);
+    const struct rebind_value *v = map_get(&r->values, key);
+    struct str live = v ? v->live : STR_NONE;
+
+    return v && is_used_later(r, key) && live.len == is.len + 2 &&
+           str_eq(str_n(live.at + 1, is.len), is);
+}
+
+bool rebind_explains(struct rebind *r, struct json_val recorded, struct json_val live)
+{
+    const struct rebind_value *v;
+    struct str key;
+
+    if (!r->values.count || !is_scalar(recorded) || !is_scalar(live))
+        return false;
+    arena_clear(&r->arena);
+    key = mcp_id_key(recorded, &r->arena);
+    v = map_get(&r->values, key);
+    if (v && is_used_later(r, key) && str_eq(v->live, json_raw(live)))
+        return true;
+    return json_type(recorded) == JSON_STRING && json_type(live) == JSON_STRING &&
+           each_word_pair(r, json_text(recorded, &r->arena), json_text(live, &r->arena),
+                          is_bound_word);
 }
 
 const struct rebind_value *rebind_find(struct rebind *r, struct json_val recorded)

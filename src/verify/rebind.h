@@ -9,7 +9,11 @@
  *
  * A value that the client sent before a response had it is the client's own, and is never
  * bound. A value that only a failed call could have told is unavailable: requests that need it
- * are blocked. At most REBIND_MAX values are kept; the oldest go first, and are counted. */
+ * are blocked. At most REBIND_MAX values are kept; the oldest go first, and are counted.
+ *
+ * A bound value that a later recorded request has was made by the server for the session, so
+ * that another live value is no difference (rebind_explains()). Such a value is also found as a
+ * word of a longer text: "opened handle-81". */
 #ifndef VERIFY_REBIND_H
 #define VERIFY_REBIND_H
 
@@ -28,6 +32,7 @@ struct rebind_value {
 struct rebind {
     struct map values;        /* key of a recorded value to struct rebind_value */
     struct map client_values; /* keys of values that the client made; the value is not used */
+    struct map later; /* hashes of keys of all values in requests of the session; the same */
     const struct compare_rules *rules; /* borrowed; has the paths of the user */
     uint64_t dropped;   /* values that were bound and dropped because of the limit */
     struct arena arena; /* for one call of a function below */
@@ -35,6 +40,10 @@ struct rebind {
 
 void rebind_init(struct rebind *r, const struct compare_rules *rules);
 void rebind_release(struct rebind *r);
+
+/* Notes the values of a recorded request of the session; to be called for all of them before
+ * the first one is sent. */
+void rebind_note_later(struct rebind *r, struct json_val params);
 
 /* Notes the values of a recorded request that is about to be sent. */
 void rebind_note_request(struct rebind *r, struct json_val params);
@@ -46,6 +55,10 @@ void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
 /* Marks the generated values (ids, cursors and the like) of the recorded response to `call` as
  * unavailable, unless they are known. */
 void rebind_lose(struct rebind *r, uint32_t call, struct json_val recorded);
+
+/* Returns whether two values differ only because the live server made another one of a value
+ * that later requests have. */
+bool rebind_explains(struct rebind *r, struct json_val recorded, struct json_val live);
 
 /* Returns the knowledge about a value of a recorded request; NULL: it is sent as recorded. */
 const struct rebind_value *rebind_find(struct rebind *r, struct json_val recorded);

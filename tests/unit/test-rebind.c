@@ -176,6 +176,44 @@ static void a_value_of_the_client_is_never_bound(void **state)
     end(&r);
 }
 
+/* Whether a difference is explained. */
+static void assert_explains(struct rig *r, const char *recorded, const char *live, bool want)
+{
+    struct json_val was = parse(r, 0, recorded), is = parse(r, 1, live);
+
+    assert_int_equal(rebind_explains(&r->rebind, was, is), want);
+}
+
+static void a_value_that_later_requests_have_explains_a_difference(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'arguments':{'h':'abc123'}}"));
+    learn(&r, "tools/call", "{'result':{'h':'abc123','t':'three issues'}}",
+          "{'result':{'h':'xyz789','t':'three results'}}");
+    assert_explains(&r, "'abc123'", "'xyz789'", true);
+    assert_explains(&r, "'opened abc123.'", "'opened xyz789.'", true);
+    assert_explains(&r, "'abc123'", "'other9'", false);
+    assert_explains(&r, "'opened abc123.'", "'closed xyz789.'", false);
+    assert_explains(&r, "'three issues'", "'three results'", false);
+    end(&r);
+}
+
+static void a_word_of_a_text_is_bound_if_a_later_request_has_it(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'arguments':{'h':'handle-81'}}"));
+    learn(&r, "tools/call", "{'result':{'t':'opened handle-81 for you'}}",
+          "{'result':{'t':'opened handle-99 for you'}}");
+    assert_live(&r, "'handle-81'", "'handle-99'");
+    end(&r);
+}
+
 static void generated_values_of_a_failed_call_are_unavailable(void **state)
 {
     struct rig r;
@@ -222,6 +260,8 @@ int main(void)
         cmocka_unit_test(resources_of_a_list_are_paired_by_name),
         cmocka_unit_test(json_inside_strings_is_searched),
         cmocka_unit_test(a_value_of_the_client_is_never_bound),
+        cmocka_unit_test(a_value_that_later_requests_have_explains_a_difference),
+        cmocka_unit_test(a_word_of_a_text_is_bound_if_a_later_request_has_it),
         cmocka_unit_test(generated_values_of_a_failed_call_are_unavailable),
         cmocka_unit_test(the_oldest_values_go_when_there_are_too_many),
     };

@@ -1,0 +1,170 @@
+#include "verify/judge.h"
+
+#include "base/buf.h"
+#include "mcp/payload-compare.h"
+#include "json/equal.h"
+
+enum { PATH_MAX_BYTES = 4096 };
+
+void judge_init(struct judge *j, const struct compare_rules *rules, struct rebind *rebind)
+{
+    *j = (struct judge){ .rules = rules, .rebind = rebind };
+}
+
+void judge_release(struct judge *j)
+{
+    arena_release(&j->arena);
+}
+
+void judge_clear(struct judge *j)
+{
+    arena_clear(&j->arena);
+    j->count = 0;
+    j->hidden = j->volatile_count = j->ignored_count = 0;
+    j->failure = FAILURE_NONE;
+}
+
+void judge_add(struct judge *j, enum verdict_failure failure, const struct finding *f)
+{
+    if (f->severity == FINDING_ERROR && j->failure == FAILURE_NONE)
+        j->failure = failure;
+    if (j->count < JUDGE_FINDINGS_MAX)
+        j->findings[j->count++] = *f;
+    else
+        j->hidden++;
+}
+
+void judge_finish(struct judge *j)
+{
+    if (!j->hidden)
+        return;
+    j->findings[j->count++] = (struct finding){
+        .rule = STR("more-differences"),
+        .severity = FINDING_NOTE,
+        .message =
+            arena_printf(&j->arena, "%llu more differences", (unsigned long long)j->hidden),
+    };
+    j->hidden = 0;
+}
+
+static struct str path_text(struct judge *j, struct json_location at)
+{
+    struct buf text;
+    struct str path;
+
+    buf_init(&text, PATH_MAX_BYTES);
+    json_location_write(at, &text);
+    path = arena_str(&j->arena, buf_str(&text));
+    buf_release(&text);
+    return path;
+}
+
+struct comparison {
+    struct judge *judge;
+    bool all_volatile; /* a task was recorded in another state than it is in */
+};
+
+/* The texts of values are copied: those inside strings live no longer than the call. */
+static void add_difference(struct judge *j, const struct payload_difference *d)
+{
+    static const struct {
+        const char *rule, *message;
+    } kinds[] = {
+        [PAYLOAD_CHANGED] = { "content-changed", "the value differs" },
+        [PAYLOAD_TYPE_CHANGED] = { "type-changed", "the value has another type" },
+        [PAYLOAD_ADDED] = { "content-added", "the recorded response does not have it" },
+        [PAYLOAD_REMOVED] = { "content-removed", "the live response does not have it" },
+        [PAYLOAD_REORDERED] = { "order-changed", "the list has another order" },
+        [PAYLOAD_LENGTH_CHANGED] = { "length-changed", "the array has another length" },
+    };
+    struct finding f = { .rule = str_z(kinds[d->kind].rule),
+                         .message = str_z(kinds[d->kind].message) };
+
+    f.severity = d->class == PAYLOAD_CONTENT ? FINDING_ERROR : FINDING_NOTE;
+    if (j->count < JUDGE_FINDINGS_MAX) {
+        f.path = path_text(j, d->location);
+        f.recorded = arena_str(&j->arena, json_raw(d->recorded));
+        f.live = arena_str(&j->arena, json_raw(d->live));
+    }
+    judge_add(j, FAILURE_CONTENT, &f);
+}
+
+/* Whether a difference of content counts as volatile for this response. */
+static bool is_excused(const struct comparison *c, const struct payload_difference *d)
+{
+    return d->class == PAYLOAD_CONTENT &&
+           (c->all_volatile ||
+            (c->judge->rebind && rebind_explains(c->judge->rebind, d->recorded, d->live)));
+}
+
+static bool on_difference(void *arg, const struct payload_difference *d)
+{
+    struct comparison *c = arg;
+
+    if (d->class == PAYLOAD_IGNORED)
+        c->judge->ignored_count++;
+    else if (d->class == PAYLOAD_VOLATILE || is_excused(c, d))
+        c->judge->volatile_count++;
+    else
+        add_difference(c->judge, d);
+    return true;
+}
+
+static struct json_val task_status(struct json_val response)
+{
+    return json_get(json_get(response, STR("result")), STR("status"));
+}
+
+bool judge_task_is_open(struct json_val response)
+{
+    struct json_val status = task_status(response);
+
+    return json_is(status, STR("working")) || json_is(status, STR("submitted"));
+}
+
+/* An error in place of a result, or the other way round. */
+static bool judge_kind(struct judge *j, struct json_val recorded, struct json_val live)
+{
+    struct json_val was = json_get(recorded, STR("error")), is = json_get(live, STR("error"));
+    struct finding f = { .severity = FINDING_ERROR };
+
+    if (json_exists(was) == json_exists(is))
+        return true;
+    if (json_exists(is)) {
+        f.rule = STR("error-in-place-of-result");
+        f.message = STR("the server responded with an error; a result was recorded");
+        f.path = STR("$.error");
+        f.live = arena_str(&j->arena, json_raw(is));
+        f.recorded = arena_str(&j->arena, json_raw(json_get(recorded, STR("result"))));
+    } else {
+        f.rule = STR("result-in-place-of-error");
+        f.message = STR("the server responded with a result; an error was recorded");
+        f.path = STR("$.result");
+        f.live = arena_str(&j->arena, json_raw(json_get(live, STR("result"))));
+        f.recorded = arena_str(&j->arena, json_raw(was));
+    }
+    judge_add(j, FAILURE_ERROR, &f);
+    return false;
+}
+
+static bool is_tool_error(struct json_val response)
+{
+    return json_type(json_get(json_get(response, STR("result")), STR("isError"))) == JSON_TRUE;
+}
+
+void judge_response(struct judge *j, struct str method, bool is_poll, struct json_val recorded,
+                    struct json_val live)
+{
+    struct comparison c = { .judge = j };
+
+    if (!judge_kind(j, recorded, live))
+        return;
+    c.all_volatile = is_poll && judge_task_is_open(recorded) &&
+                     !json_equal(task_status(recorded), task_status(live), NULL) &&
+                     !json_is(task_status(live), STR("failed")) &&
+                     !json_is(task_status(live), STR("cancelled"));
+    (void)payload_compare(recorded, live, method, j->rules, on_difference, &c);
+    if (j->failure == FAILURE_CONTENT && (json_exists(json_get(recorded, STR("error"))) ||
+                                          is_tool_error(recorded) != is_tool_error(live)))
+        j->failure = FAILURE_ERROR;
+}

@@ -1,0 +1,50 @@
+/* verify/judge.h - judges one live response against the recorded one, and collects the findings
+ * of a call.
+ *
+ * The comparison itself is mcp/payload-compare.h. Findings beyond JUDGE_FINDINGS_MAX are
+ * counted, and the last one says how many. */
+#ifndef VERIFY_JUDGE_H
+#define VERIFY_JUDGE_H
+
+#include "base/arena.h"
+#include "mcp/compare-rules.h"
+#include "trace/call-verdict.h"
+#include "verify/rebind.h"
+#include "json/json.h"
+
+enum { JUDGE_FINDINGS_MAX = 20 };
+
+struct judge {
+    const struct compare_rules *rules; /* borrowed */
+    struct rebind *rebind;             /* borrowed; NULL: no difference is explained by it */
+    struct arena arena;                /* texts of the findings */
+    struct finding findings[JUDGE_FINDINGS_MAX + 1];
+    size_t count;
+    uint64_t hidden; /* findings that have no place */
+    uint64_t volatile_count, ignored_count;
+    enum verdict_failure failure; /* FAILURE_NONE: no finding is an error */
+};
+
+void judge_init(struct judge *j, const struct compare_rules *rules, struct rebind *rebind);
+void judge_release(struct judge *j);
+
+/* Begins with a new call: forgets the findings of the last one. */
+void judge_clear(struct judge *j);
+
+/* Adds a finding, whose texts are borrowed until judge_clear(). An error makes the call fail
+ * with `failure`, unless it has failed already. */
+void judge_add(struct judge *j, enum verdict_failure failure, const struct finding *f);
+
+/* Compares the responses to a request; both are whole messages. With `is_poll` the status of a
+ * task may be any that a task passes through before it ends. */
+void judge_response(struct judge *j, struct str method, bool is_poll, struct json_val recorded,
+                    struct json_val live);
+
+/* Completes the findings; to be called once, before they are used. */
+void judge_finish(struct judge *j);
+
+/* Whether the response to a poll shows a task that has not ended: the poll has to be repeated
+ * if the recorded task had ended. */
+bool judge_task_is_open(struct json_val response);
+
+#endif

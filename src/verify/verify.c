@@ -1,0 +1,1029 @@
+#include "verify/verify.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "mcp/error-code.h"
+#include "mcp/id.h"
+#include "trace/limits.h"
+
+/* The session numbers its timers from 1; ours have this bit. */
+#define OWN_TIMER ((uint64_t)1 << 63)
+#define POLL_TIMER ((uint64_t)1 << 62)
+
+enum { SETTLE_US = 500 * 1000, POLL_US = 200 * 1000, REASON_MAX = 4096 };
+
+/* A recorded call that was sent and has no verdict yet. */
+struct verify_call {
+    uint32_t call, number;
+    uint64_t request; /* live; of a repeated poll the last one */
+    int64_t first_sent_us;
+    int64_t took_us;  /* -1: no response yet */
+    uint64_t sent_at; /* `event_count` when it was sent */
+    bool got_progress;
+    struct buf live;          /* the response, while a notification is awaited */
+    struct verify_call *next; /* in `unsettled` */
+    size_t subject_len;
+    char subject[];
+};
+
+static struct str subject_of(const struct verify_call *c)
+{
+    return str_n(c->subject, c->subject_len);
+}
+
+static struct str call_key(const uint64_t *call)
+{
+    return map_number_key(call);
+}
+
+static const struct mcp_session_events session_events;
+
+void verify_init(struct verify *s, const struct verify_config *config, uint32_t session,
+                 uint32_t first_number, struct action_sink *out,
+                 const struct verify_events *events, void *to)
+{
+    *s = (struct verify){ .config = config,
+                          .events = events,
+                          .to = to,
+                          .session = session,
+                          .item = index_order_first(config->order, session),
+                          .last_number = first_number - 1 };
+    mcp_session_init(&s->mcp, out, config->timeout_us, &session_events, s);
+    rebind_init(&s->rebind, config->rules);
+    live_request_init(&s->request, &s->rebind, config->secret, config->secret_arg);
+    judge_init(&s->judge, config->rules, config->rules->like_mcp_recorder ? NULL : &s->rebind);
+    server_requests_init(&s->server_requests, config->index, config->order, session);
+    tool_list_init(&s->tools);
+    map_init(&s->by_request);
+    map_init(&s->by_call);
+    map_init(&s->live_ids);
+    map_init(&s->received);
+    map_init(&s->last_received);
+    buf_init(&s->block_reason, REASON_MAX);
+    index_message_init(&s->message);
+}
+
+static void free_call(struct verify_call *c)
+{
+    buf_release(&c->live);
+    free(c);
+}
+
+void verify_release(struct verify *s)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&s->by_request, e));)
+        free_call(e->value);
+    while (s->unsettled) {
+        struct verify_call *c = s->unsettled;
+
+        s->unsettled = c->next;
+        free_call(c);
+    }
+    mcp_session_release(&s->mcp);
+    rebind_release(&s->rebind);
+    live_request_release(&s->request);
+    judge_release(&s->judge);
+    server_requests_release(&s->server_requests);
+    tool_list_release(&s->tools);
+    map_release(&s->by_request);
+    map_release(&s->by_call);
+    map_release(&s->live_ids);
+    map_release(&s->received);
+    map_release(&s->last_received);
+    buf_release(&s->block_reason);
+    index_message_release(&s->message);
+}
+
+bool verify_has_requests(const struct verify_config *config, uint32_t session)
+{
+    const struct index_order *order = config->order;
+
+    for (uint32_t i = index_order_first(order, session); i; i = order->items[i].next)
+        if (order->items[i].kind == ORDER_REQUEST)
+            return true;
+    return false;
+}
+
+static const struct mcp_method *known_method(const struct verify *s, uint32_t call)
+{
+    return index_method(s->config->index, call)->known;
+}
+
+static bool is_listen(const struct verify *s, uint32_t call)
+{
+    const struct mcp_method *known = known_method(s, call);
+
+    return known && known->class == MCP_CLASS_LISTEN;
+}
+
+static bool is_poll(const struct verify *s, uint32_t call)
+{
+    return str_eq(index_method(s->config->index, call)->name, STR("tasks/get"));
+}
+
+/* Verdicts. */
+
+static void put_verdict(struct verify *s, struct call_verdict *v, uint32_t call,
+                        struct str live)
+{
+    v->session = s->session + 1;
+    if (call) {
+        v->seq = s->config->index->calls[call].seq;
+        v->method = index_method(s->config->index, call)->name;
+    }
+    s->events->verdict(s->to, v, call, live);
+}
+
+/* A verdict on a call that was not sent. */
+static void put_unsent(struct verify *s, uint32_t call, uint32_t number, enum verdict_kind kind,
+                       struct str reason)
+{
+    struct json_val params = json_get(json_root(&s->message.json), STR("params"));
+    struct json_val subject = mcp_method_subject(known_method(s, call), params);
+    struct call_verdict v = { .number = number,
+                              .kind = kind,
+                              .reason = reason,
+                              .duration_us = -1,
+                              .subject = json_text(subject, &s->message.arena) };
+
+    put_verdict(s, &v, call, STR_NONE);
+}
+
+/* A verdict by the findings of the judge. */
+static void put_judged(struct verify *s, const struct verify_call *c, struct str reason,
+                       struct str live)
+{
+    struct judge *j = &s->judge;
+    struct call_verdict v = { .number = c->number,
+                              .kind = VERDICT_PASSED,
+                              .failure = j->failure,
+                              .reason = reason,
+                              .duration_us = c->took_us,
+                              .subject = subject_of(c),
+                              .volatile_count = j->volatile_count,
+                              .ignored_count = j->ignored_count };
+
+    judge_finish(j);
+    v.findings = j->findings;
+    v.finding_count = j->count;
+    if (j->failure != FAILURE_NONE)
+        v.kind = VERDICT_FAILED;
+    else if (j->volatile_count)
+        v.kind = VERDICT_VOLATILE;
+    put_verdict(s, &v, c->call, live);
+}
+
+/* Judging. */
+
+static uint32_t response_step(const struct index *index, uint32_t call)
+{
+    for (uint32_t step = index_first_step(index, call); step;
+         step = index_next_step(index, call, step))
+        if (index->steps[step].kind == STEP_RESPONSE)
+            return step;
+    return 0;
+}
+
+static void stop_with_error(struct verify *s, const struct err *e)
+{
+    if (s->error.kind == ERR_OK)
+        s->error = *e;
+    if (!s->block_reason.len)
+        buf_add(&s->block_reason, STR("the recording cannot be read"));
+}
+
+/* Reads the recorded response; absent if there is none. */
+static struct json_val recorded_response(struct verify *s, uint32_t call)
+{
+    uint32_t step = response_step(s->config->index, call);
+    struct json_val root = JSON_VAL_NONE;
+    struct err e = ERR_NONE;
+
+    if (step && !index_read_step(s->config->index, step, &s->message, &root, &e)) {
+        stop_with_error(s, &e);
+        return JSON_VAL_NONE;
+    }
+    return root;
+}
+
+static void add_missing_notification(struct verify *s, struct str method)
+{
+    struct finding f = { .rule = STR("notification-missing"), .severity = FINDING_ERROR };
+
+    f.message = arena_printf(&s->judge.arena, "the server did not send %.*s", STR_ARG(method));
+    judge_add(&s->judge, FAILURE_CONTENT, &f);
+}
+
+static bool came_since(const struct verify *s, const struct verify_call *c, struct str method)
+{
+    return (uintptr_t)map_get(&s->last_received, method) > c->sent_at;
+}
+
+/* Calls `missing` for each kind of notification that the recorded server sent before its
+ * response, and the live one did not send since the request. Returns whether there is one. */
+static bool find_missing(struct verify *s, const struct verify_call *c, bool add)
+{
+    const struct index *index = s->config->index;
+    bool any = false, progress_checked = false;
+    struct index_message text;
+    struct json_val root;
+    struct err e = ERR_NONE;
+
+    index_message_init(&text);
+    for (uint32_t step = index_first_step(index, c->call); step;
+         step = index_next_step(index, c->call, step)) {
+        const struct recorded_step *at = &index->steps[step];
+        struct str method = STR_NONE;
+
+        if (at->kind == STEP_RESPONSE)
+            break;
+        if (at->kind == STEP_PROGRESS && !c->got_progress && !progress_checked) {
+            method = STR("notifications/progress");
+            progress_checked = true;
+        } else if (at->kind == STEP_NOTIFICATION && !at->other_stream &&
+                   index_read_step(index, step, &text, &root, &e)) {
+            method = json_text(json_get(root, STR("method")), &text.arena);
+            if (came_since(s, c, method))
+                method = STR_NONE;
+        }
+        if (!method.len)
+            continue;
+        any = true;
+        if (add)
+            add_missing_notification(s, arena_str(&s->judge.arena, method));
+    }
+    index_message_release(&text);
+    return any;
+}
+
+static void settle_call(struct verify *s, struct verify_call *c);
+
+/* Judges a response. If only a notification is missing, the verdict waits for it. */
+static void judge_call(struct verify *s, struct verify_call *c, struct json_val live)
+{
+    struct str method = index_method(s->config->index, c->call)->name;
+    struct json_val recorded = recorded_response(s, c->call);
+
+    rebind_learn(&s->rebind, method, recorded, live);
+    judge_clear(&s->judge);
+    judge_response(&s->judge, method, is_poll(s, c->call), recorded, live);
+    if (json_exists(json_get(recorded, STR("result"))) &&
+        !json_exists(json_get(live, STR("result"))))
+        rebind_lose(&s->rebind, c->call, recorded);
+    if (find_missing(s, c, false)) {
+        buf_clear(&c->live);
+        buf_add(&c->live, json_raw(live));
+        c->next = s->unsettled;
+        s->unsettled = c;
+        return;
+    }
+    put_judged(s, c, STR_NONE, json_raw(live));
+    free_call(c);
+}
+
+/* Gives the verdict on a call that waited for a notification. */
+static void settle_call(struct verify *s, struct verify_call *c)
+{
+    struct str method = index_method(s->config->index, c->call)->name;
+    struct json live;
+    struct json_fault fault;
+
+    json_init(&live);
+    if (!json_scan(&live, buf_str(&c->live), &fault))
+        BUG("it was a message before");
+    judge_clear(&s->judge);
+    judge_response(&s->judge, method, is_poll(s, c->call), recorded_response(s, c->call),
+                   json_root(&live));
+    (void)find_missing(s, c, true);
+    put_judged(s, c, STR_NONE, buf_str(&c->live));
+    json_release(&live);
+    free_call(c);
+}
+
+static void settle_all(struct verify *s)
+{
+    struct verify_call *reversed = NULL;
+
+    while (s->unsettled) { /* the newest is first */
+        struct verify_call *c = s->unsettled;
+
+        s->unsettled = c->next;
+        c->next = reversed;
+        reversed = c;
+    }
+    while (reversed) {
+        struct verify_call *c = reversed;
+
+        reversed = c->next;
+        settle_call(s, c);
+    }
+}
+
+/* Gives verdicts to calls whose notification has come meanwhile. */
+static void settle_complete(struct verify *s)
+{
+    struct verify_call **at = &s->unsettled;
+
+    while (*at) {
+        struct verify_call *c = *at;
+
+        if (find_missing(s, c, false)) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        settle_call(s, c);
+    }
+}
+
+/* Sending. */
+
+static bool is_blocked(const struct verify *s)
+{
+    return s->block_reason.len || s->mcp.closed;
+}
+
+static struct str block_reason(const struct verify *s)
+{
+    return s->block_reason.len ? buf_str(&s->block_reason) : STR("the server has exited");
+}
+
+static void remember_id(struct verify *s, struct json_val request, uint64_t number)
+{
+    map_put(&s->live_ids, mcp_id_key(json_get(request, STR("id")), &s->message.arena),
+            (void *)(uintptr_t)number);
+}
+
+static uint64_t live_id(struct verify *s, struct json_val id)
+{
+    return (uint64_t)(uintptr_t)map_get(&s->live_ids, mcp_id_key(id, &s->message.arena));
+}
+
+static struct str number_text(struct verify *s, uint64_t number)
+{
+    return arena_printf(&s->message.arena, "%llu", (unsigned long long)number);
+}
+
+static void track_call(struct verify *s, uint32_t call, uint32_t number, uint64_t request,
+                       struct str subject)
+{
+    struct verify_call *c = mem_alloc(sizeof *c + subject.len);
+    uint64_t key = call;
+
+    *c = (struct verify_call){ .call = call,
+                               .number = number,
+                               .request = request,
+                               .first_sent_us = s->mcp.now_us,
+                               .took_us = -1,
+                               .sent_at = s->event_count,
+                               .subject_len = subject.len };
+    memcpy(c->subject, subject.at ? subject.at : "", subject.len);
+    buf_init(&c->live, LIMIT_MESSAGE);
+    map_put(&s->by_request, map_number_key(&request), c);
+    map_put(&s->by_call, call_key(&key), c);
+}
+
+static bool may_call(struct verify *s, struct str tool, struct str *why)
+{
+    const struct tool_list_entry *entry;
+
+    if (!s->config->read_only)
+        return true;
+    entry = tool_list_find(&s->tools, tool);
+    if (entry && entry->read_only)
+        return true;
+    *why = entry ? STR("the server does not mark the tool as read-only "
+                       "(--include-destructive sends it)")
+                 : STR("the server does not list the tool");
+    return false;
+}
+
+/* Decides whether the request in `message` is sent. */
+static bool is_wanted(struct verify *s, uint32_t call, struct json_val root, struct str *why)
+{
+    const struct recorded_call *o = &s->config->index->calls[call];
+    struct str method = index_method(s->config->index, call)->name;
+    struct json_val name = json_get(json_get(root, STR("params")), STR("name"));
+
+    if (s->config->selected && !s->config->selected(s->config->selected_arg, call, root, why))
+        return false;
+    if (!(o->flags & (CALL_HAS_RESPONSE | CALL_CANCELLED)) && !is_listen(s, call)) {
+        *why = STR("it was recorded without a response");
+        return false;
+    }
+    return !str_eq(method, STR("tools/call")) ||
+           may_call(s, json_text(name, &s->message.arena), why);
+}
+
+static void send_made(struct verify *s, uint32_t call, uint32_t number, struct json_val root)
+{
+    struct json_val params = json_get(root, STR("params"));
+    struct json_val subject = mcp_method_subject(known_method(s, call), params);
+    struct str method = index_method(s->config->index, call)->name;
+    uint64_t request = mcp_session_add_request(&s->mcp, method);
+
+    /* The id was not known when the text was made: 0 stood for it. */
+    if (live_request_make(&s->request, root, number_text(s, request)) != LIVE_REQUEST_MADE)
+        BUG("it could be made before");
+    remember_id(s, root, request);
+    track_call(s, call, number, request, json_text(subject, &s->message.arena));
+    mcp_session_send(&s->mcp, buf_str(&s->request.text));
+}
+
+static struct str blocker_text(struct verify *s)
+{
+    const struct recorded_call *o = &s->config->index->calls[s->request.blocker];
+
+    return arena_printf(&s->message.arena, "it needs a value of #%u, which failed", o->seq);
+}
+
+static void send_request(struct verify *s, uint32_t call)
+{
+    uint32_t number = ++s->last_number;
+    struct json_val root;
+    struct err e = ERR_NONE;
+    struct str why = STR_NONE;
+
+    if (!index_read_call(s->config->index, call, &s->message, &root, &e)) {
+        stop_with_error(s, &e);
+        return;
+    }
+    if (!is_wanted(s, call, root, &why)) {
+        put_unsent(s, call, number, VERDICT_SKIPPED, why);
+        return;
+    }
+    if (is_blocked(s)) {
+        put_unsent(s, call, number, VERDICT_BLOCKED, block_reason(s));
+        return;
+    }
+    rebind_note_request(&s->rebind, json_get(root, STR("params")));
+    switch (live_request_make(&s->request, root, STR("0"))) {
+    case LIVE_REQUEST_MADE:
+        send_made(s, call, number, root);
+        break;
+    case LIVE_REQUEST_BLOCKED:
+        put_unsent(s, call, number, VERDICT_BLOCKED, blocker_text(s));
+        break;
+    case LIVE_REQUEST_SKIPPED:
+        put_unsent(s, call, number, VERDICT_SKIPPED, buf_str(&s->request.reason));
+        break;
+    }
+}
+
+/* The client cancelled a request: the same is done live. Nothing is compared then. */
+static void end_cancelled(struct verify *s, uint64_t request)
+{
+    struct verify_call *c = map_remove(&s->by_request, map_number_key(&request));
+    uint64_t key;
+
+    if (!c)
+        return;
+    key = c->call;
+    map_remove(&s->by_call, call_key(&key));
+    mcp_session_forget(&s->mcp, request);
+    judge_clear(&s->judge);
+    put_judged(s, c, STR_NONE, STR_NONE);
+    free_call(c);
+}
+
+static void report_notification(struct verify *s, struct json_val root, bool sent)
+{
+    struct call_verdict v = { .kind = sent ? VERDICT_PASSED : VERDICT_SKIPPED,
+                              .number = ++s->last_number,
+                              .duration_us = -1 };
+
+    v.method = json_text(json_get(root, STR("method")), &s->message.arena);
+    put_verdict(s, &v, 0, STR_NONE);
+}
+
+static void send_notification(struct verify *s, uint32_t step)
+{
+    struct json_val root, id;
+    struct err e = ERR_NONE;
+    uint64_t request = 0;
+    struct str live = STR_NONE;
+    bool cancels, sent;
+
+    if (!index_read_step(s->config->index, step, &s->message, &root, &e)) {
+        stop_with_error(s, &e);
+        return;
+    }
+    cancels = json_is(json_get(root, STR("method")), STR("notifications/cancelled"));
+    id = json_get(json_get(root, STR("params")), STR("requestId"));
+    if (cancels && json_exists(id)) {
+        request = live_id(s, id);
+        live = number_text(s, request);
+    }
+    sent = !is_blocked(s) && (!cancels || request) &&
+           live_request_make(&s->request, root, live) == LIVE_REQUEST_MADE;
+    if (sent)
+        mcp_session_send(&s->mcp, buf_str(&s->request.text));
+    if (request)
+        end_cancelled(s, request);
+    if (s->config->notifications)
+        report_notification(s, root, sent);
+}
+
+static bool is_waiting_for(const struct verify *s, uint32_t call)
+{
+    uint64_t key = call;
+
+    return map_get(&s->by_call, call_key(&key)) != NULL;
+}
+
+static void settle(struct verify *s);
+
+/* Whether the live list of tools has to be known before the item can be sent. */
+static bool needs_tools(const struct verify *s, const struct index_order_item *item)
+{
+    return s->config->read_only && !s->tools.known && !is_blocked(s) &&
+           item->kind == ORDER_REQUEST &&
+           str_eq(index_method(s->config->index, item->number)->name, STR("tools/call"));
+}
+
+static void request_tools(struct verify *s, struct str cursor)
+{
+    struct str params = cursor.len
+                            ? arena_printf(&s->mcp.arena, "{\"cursor\":%.*s}", STR_ARG(cursor))
+                            : STR("{}");
+
+    s->state = VERIFY_TOOL_LIST;
+    s->own_request = mcp_session_request(&s->mcp, STR("tools/list"), params);
+}
+
+/* Sends everything up to the next response that has not come yet. */
+static void advance(struct verify *s)
+{
+    while (s->item && s->state == VERIFY_SEND) {
+        const struct index_order_item *item = &s->config->order->items[s->item];
+
+        if (item->kind == ORDER_RESPONSE && is_waiting_for(s, item->number) &&
+            !is_listen(s, item->number))
+            return;
+        if (needs_tools(s, item)) {
+            request_tools(s, STR_NONE);
+            return;
+        }
+        s->item = item->next;
+        if (item->kind == ORDER_REQUEST)
+            send_request(s, item->number);
+        else if (item->kind == ORDER_NOTIFICATION)
+            send_notification(s, item->number);
+    }
+    if (s->state == VERIFY_SEND)
+        settle(s);
+}
+
+/* The end. */
+
+static void report_count(struct verify *s, struct str method, uint64_t recorded, uint64_t live)
+{
+    struct finding f = { .rule = STR("notification-count"), .severity = FINDING_ERROR };
+
+    judge_clear(&s->judge);
+    f.message = arena_printf(&s->judge.arena,
+                             "session %u: %.*s was recorded %llu times and came %llu times",
+                             s->session + 1, STR_ARG(method), (unsigned long long)recorded,
+                             (unsigned long long)live);
+    s->events->finding(s->to, &f);
+}
+
+static void count_recorded(struct verify *s, uint32_t call, struct map *counts)
+{
+    const struct index *index = s->config->index;
+    struct json_val root;
+    struct err e = ERR_NONE;
+
+    for (uint32_t step = index_first_step(index, call); step;
+         step = index_next_step(index, call, step)) {
+        enum step_kind kind = index->steps[step].kind;
+        struct str method;
+
+        if ((kind != STEP_NOTIFICATION && kind != STEP_PROGRESS) ||
+            !index_read_step(index, step, &s->message, &root, &e))
+            continue;
+        method = json_text(json_get(root, STR("method")), &s->message.arena);
+        map_put(counts, method, (void *)((uintptr_t)map_get(counts, method) + 1));
+    }
+}
+
+/* Compares how often each notification came, in the whole session. */
+static void compare_counts(struct verify *s)
+{
+    const struct index_order *order = s->config->order;
+    uint32_t preamble = s->config->index->sessions[s->session].preamble;
+    struct map counts;
+
+    map_init(&counts);
+    if (preamble)
+        count_recorded(s, preamble, &counts);
+    for (uint32_t i = index_order_first(order, s->session); i; i = order->items[i].next)
+        if (order->items[i].kind == ORDER_REQUEST)
+            count_recorded(s, order->items[i].number, &counts);
+    for (struct map_entry *e = NULL; (e = map_next(&counts, e));)
+        if (map_get(&s->received, e->key) != e->value)
+            report_count(s, e->key, (uintptr_t)e->value,
+                         (uintptr_t)map_get(&s->received, e->key));
+    for (struct map_entry *e = NULL; (e = map_next(&s->received, e));)
+        if (!map_get(&counts, e->key))
+            report_count(s, e->key, 0, (uintptr_t)e->value);
+    map_release(&counts);
+}
+
+static void report_dropped(struct verify *s)
+{
+    struct finding f = { .rule = STR("rebind-limit"), .severity = FINDING_WARNING };
+
+    if (!s->rebind.dropped)
+        return;
+    judge_clear(&s->judge);
+    f.message = arena_printf(&s->judge.arena,
+                             "%llu values of the live server were dropped, the oldest first: "
+                             "at most %d are kept",
+                             (unsigned long long)s->rebind.dropped, REBIND_MAX);
+    s->events->finding(s->to, &f);
+}
+
+static void finish(struct verify *s)
+{
+    if (s->state == VERIFY_DONE)
+        return;
+    s->state = VERIFY_DONE;
+    settle_all(s);
+    if (s->config->strict && !is_blocked(s))
+        compare_counts(s);
+    report_dropped(s);
+    actions_finish(&s->mcp.actions, 0);
+}
+
+/* Subscriptions that are open at the end have done what they could. */
+static void end_subscriptions(struct verify *s)
+{
+    struct map_entry *e = NULL;
+
+    while ((e = map_next(&s->by_request, e))) {
+        const struct verify_call *c = e->value;
+
+        if (is_listen(s, c->call)) {
+            end_cancelled(s, c->request);
+            e = NULL;
+        }
+    }
+}
+
+/* Waits for open calls and then, for a moment, for notifications. */
+static void settle(struct verify *s)
+{
+    end_subscriptions(s);
+    if (s->by_request.count)
+        return;
+    if (!s->unsettled || is_blocked(s)) {
+        finish(s);
+        return;
+    }
+    if (s->state == VERIFY_SETTLE)
+        return;
+    s->state = VERIFY_SETTLE;
+    s->settle_timer = OWN_TIMER;
+    actions_set_timer(&s->mcp.actions, s->settle_timer, SETTLE_US);
+}
+
+/* The beginning. */
+
+/* Notes the values of all requests, before the first response comes. */
+static void note_later(struct verify *s)
+{
+    const struct index_order *order = s->config->order;
+    struct json_val root;
+    struct err e = ERR_NONE;
+
+    for (uint32_t i = s->item; i; i = order->items[i].next) {
+        if (order->items[i].kind != ORDER_REQUEST)
+            continue;
+        if (!index_read_call(s->config->index, order->items[i].number, &s->message, &root,
+                             &e)) {
+            stop_with_error(s, &e);
+            return;
+        }
+        rebind_note_later(&s->rebind, json_get(root, STR("params")));
+    }
+}
+
+static void begin(struct verify *s)
+{
+    const struct recorded_session *of = &s->config->index->sessions[s->session];
+
+    note_later(s);
+    if (of->initialize_call || index_is_stateless(s->config->index, s->session)) {
+        s->state = VERIFY_SEND;
+        advance(s);
+        return;
+    }
+    s->state = VERIFY_HANDSHAKE;
+    s->own_request = mcp_session_request(
+        &s->mcp, STR("initialize"),
+        STR("{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
+            "\"clientInfo\":{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}}"));
+}
+
+static void block(struct verify *s, const char *fmt, struct str what)
+{
+    if (!s->block_reason.len)
+        buf_printf(&s->block_reason, fmt, STR_ARG(what));
+}
+
+/* Handles the response to a request of our own; NULL: there is none. */
+static void handle_own_response(struct verify *s, const struct mcp_message *m)
+{
+    struct json_val cursor;
+
+    if (!m || m->kind != MCP_RESULT) {
+        struct str text = m ? json_text(json_get(m->error, STR("message")), &s->mcp.arena)
+                            : STR("no response");
+
+        if (s->state == VERIFY_HANDSHAKE)
+            block(s, "initialize failed: %.*s", text);
+        s->tools.known = true; /* and empty: no tool is called */
+        s->state = VERIFY_SEND;
+        advance(s);
+        return;
+    }
+    if (s->state == VERIFY_HANDSHAKE) {
+        mcp_session_notify(&s->mcp, STR("notifications/initialized"), STR_NONE);
+        s->state = VERIFY_SEND;
+        advance(s);
+        return;
+    }
+    tool_list_add(&s->tools, m->result);
+    cursor = json_get(m->result, STR("nextCursor"));
+    if (json_type(cursor) == JSON_STRING) {
+        request_tools(s, json_raw(cursor));
+        return;
+    }
+    s->state = VERIFY_SEND;
+    advance(s);
+}
+
+static bool is_own_request(const struct verify *s, uint64_t request)
+{
+    return (s->state == VERIFY_HANDSHAKE || s->state == VERIFY_TOOL_LIST) &&
+           request == s->own_request;
+}
+
+static void go_on(struct verify *s)
+{
+    if (s->state == VERIFY_SEND)
+        advance(s);
+    else if (s->state == VERIFY_SETTLE)
+        settle(s);
+}
+
+static struct verify_call *take_call(struct verify *s, uint64_t request)
+{
+    struct verify_call *c = map_remove(&s->by_request, map_number_key(&request));
+    uint64_t key;
+
+    if (c) {
+        key = c->call;
+        map_remove(&s->by_call, call_key(&key));
+    }
+    return c;
+}
+
+/* Whether a poll has to be repeated, because the recorded task had ended. */
+static bool must_repeat(struct verify *s, const struct verify_call *c,
+                        const struct mcp_message *m)
+{
+    return is_poll(s, c->call) && m->kind == MCP_RESULT && judge_task_is_open(m->root) &&
+           !judge_task_is_open(recorded_response(s, c->call)) &&
+           s->mcp.now_us - c->first_sent_us < s->config->timeout_us;
+}
+
+static void repeat_poll(struct verify *s, uint64_t request)
+{
+    struct verify_call *c = map_get(&s->by_request, map_number_key(&request));
+    struct json_val root;
+    struct err e = ERR_NONE;
+
+    if (!c || s->mcp.closed)
+        return;
+    if (!index_read_call(s->config->index, c->call, &s->message, &root, &e)) {
+        stop_with_error(s, &e);
+        return;
+    }
+    map_remove(&s->by_request, map_number_key(&request));
+    c->request = mcp_session_add_request(&s->mcp, STR("tasks/get"));
+    map_put(&s->by_request, map_number_key(&c->request), c);
+    if (live_request_make(&s->request, root, number_text(s, c->request)) == LIVE_REQUEST_MADE)
+        mcp_session_send(&s->mcp, buf_str(&s->request.text));
+}
+
+static void on_response(void *to, uint64_t request, const struct mcp_message *m,
+                        int64_t took_us)
+{
+    struct verify *s = to;
+    struct verify_call *c;
+    struct str method;
+
+    s->responses++;
+    if (is_own_request(s, request)) {
+        handle_own_response(s, m);
+        return;
+    }
+    c = map_get(&s->by_request, map_number_key(&request));
+    if (!c)
+        return;
+    if (must_repeat(s, c, m)) {
+        actions_set_timer(&s->mcp.actions, POLL_TIMER | request, POLL_US);
+        return;
+    }
+    take_call(s, request);
+    c->took_us = took_us;
+    method = index_method(s->config->index, c->call)->name;
+    if (m->kind == MCP_RESULT && str_eq(method, STR("tools/list")))
+        tool_list_add(&s->tools, m->result);
+    if (m->kind == MCP_ERROR && str_eq(method, STR("initialize")))
+        block(s, "initialize failed: %.*s",
+              json_text(json_get(m->error, STR("message")), &s->mcp.arena));
+    judge_call(s, c, m->root);
+    go_on(s);
+}
+
+static struct str loss_text(struct verify *s, enum mcp_session_loss loss, struct str why)
+{
+    long long ms = (long long)(s->config->timeout_us / 1000);
+
+    switch (loss) {
+    case SESSION_TIMED_OUT:
+        return arena_printf(&s->mcp.arena, "no response within %lld.%03lld s", ms / 1000,
+                            ms % 1000);
+    case SESSION_CLOSED:
+        return why.len ? why : STR("the server closed the connection or exited");
+    case SESSION_LOST:
+        break;
+    }
+    return why;
+}
+
+static void on_no_response(void *to, uint64_t request, enum mcp_session_loss loss,
+                           struct str why, unsigned http_status)
+{
+    struct verify *s = to;
+    struct str text = loss_text(s, loss, why);
+    struct finding f = { .rule = STR("no-response"), .severity = FINDING_ERROR };
+    struct verify_call *c;
+    struct str method;
+
+    if (http_status == 401 || http_status == 403)
+        f.hint = STR("the server wants a login: pass credentials with --header-env");
+    if (is_own_request(s, request)) {
+        block(s, "initialize failed: %.*s", text);
+        handle_own_response(s, NULL);
+        return;
+    }
+    c = take_call(s, request);
+    if (!c)
+        return;
+    method = index_method(s->config->index, c->call)->name;
+    judge_clear(&s->judge);
+    s->judge.failure = FAILURE_MISSING; /* the reason says the rest */
+    if (f.hint.len) {
+        f.message = arena_str(&s->judge.arena, text);
+        judge_add(&s->judge, FAILURE_MISSING, &f);
+    }
+    rebind_lose(&s->rebind, c->call, recorded_response(s, c->call));
+    if (str_eq(method, STR("initialize")))
+        block(s, "initialize failed: %.*s", text);
+    put_judged(s, c, text, STR_NONE);
+    free_call(c);
+    go_on(s);
+}
+
+static void count_notification(struct verify *s, struct str method)
+{
+    map_put(&s->received, method, (void *)((uintptr_t)map_get(&s->received, method) + 1));
+    map_put(&s->last_received, method, (void *)(uintptr_t)++s->event_count);
+}
+
+static void on_notification(void *to, const struct mcp_message *m, uint64_t request)
+{
+    struct verify *s = to;
+    struct verify_call *c = map_get(&s->by_request, map_number_key(&request));
+
+    count_notification(s, m->method);
+    if (c)
+        c->got_progress = true;
+    if (s->unsettled) {
+        settle_complete(s);
+        go_on(s);
+    }
+}
+
+static bool is_open(void *arg, uint32_t call)
+{
+    return is_waiting_for(arg, call);
+}
+
+static void report_server_request(struct verify *s, struct str rule, const char *what,
+                                  const struct mcp_message *m, struct str recorded)
+{
+    struct finding f = { .rule = rule, .severity = FINDING_ERROR };
+
+    judge_clear(&s->judge);
+    f.message = arena_printf(&s->judge.arena, "session %u: the server sent %.*s%s",
+                             s->session + 1, STR_ARG(m->method), what);
+    f.recorded = recorded;
+    f.live = json_raw(m->params);
+    s->events->finding(s->to, &f);
+}
+
+static void on_server_request(void *to, const struct mcp_message *m)
+{
+    struct verify *s = to;
+    struct server_request_reply reply;
+    struct str id = json_raw(m->id);
+
+    if (!server_requests_find(&s->server_requests, m, is_open, s, &reply)) {
+        mcp_session_reject(&s->mcp, id, MCP_METHOD_NOT_FOUND,
+                           STR("the recording has no response to this request"));
+        report_server_request(s, STR("server-request-unknown"),
+                              ", which the recording does not have", m, STR_NONE);
+        return;
+    }
+    if (reply.differs)
+        report_server_request(s, STR("server-request-changed"), " with other params", m,
+                              json_raw(json_get(reply.recorded, STR("params"))));
+    if (json_exists(json_get(reply.response, STR("result"))))
+        mcp_session_respond(&s->mcp, id, json_raw(json_get(reply.response, STR("result"))));
+    else
+        actions_send(&s->mcp.actions,
+                     arena_printf(&s->mcp.arena,
+                                  "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":%.*s}",
+                                  STR_ARG(id),
+                                  STR_ARG(json_raw(json_get(reply.response, STR("error"))))));
+}
+
+static void on_violation(void *to, struct str what, struct str text)
+{
+    struct verify *s = to;
+    struct finding f = { .rule = STR("protocol-violation"), .severity = FINDING_WARNING };
+
+    judge_clear(&s->judge);
+    f.message = arena_printf(&s->judge.arena, "session %u: the server sent a %.*s",
+                             s->session + 1, STR_ARG(what));
+    f.live = arena_truncated(&s->judge.arena, text, 200);
+    s->events->finding(s->to, &f);
+}
+
+static const struct mcp_session_events session_events = {
+    .response = on_response,
+    .no_response = on_no_response,
+    .notification = on_notification,
+    .server_request = on_server_request,
+    .violation = on_violation,
+};
+
+/* The server is gone: the rest gets its verdicts, and the session ends. */
+static void end_closed(struct verify *s)
+{
+    if (s->state == VERIFY_DONE)
+        return;
+    s->state = VERIFY_SEND;
+    advance(s);
+    finish(s);
+}
+
+void verify_step(struct verify *s, const struct event *ev)
+{
+    if (ev->kind == EVENT_OPENED) {
+        s->mcp.now_us = ev->now_us;
+        begin(s);
+        return;
+    }
+    if (ev->kind == EVENT_TIMER && ev->timer & OWN_TIMER) {
+        finish(s);
+        return;
+    }
+    if (ev->kind == EVENT_TIMER && ev->timer & POLL_TIMER) {
+        s->mcp.now_us = ev->now_us;
+        repeat_poll(s, ev->timer & ~POLL_TIMER);
+        return;
+    }
+    if (ev->kind == EVENT_INPUT_CLOSED && s->state != VERIFY_DONE)
+        s->closed_early = true;
+    mcp_session_step(&s->mcp, ev);
+    if (ev->kind == EVENT_INPUT_CLOSED)
+        end_closed(s);
+}
+
+void verify_abandon(struct verify *s, struct str why)
+{
+    if (s->state == VERIFY_DONE)
+        return;
+    block(s, "%.*s", why);
+    mcp_session_step(
+        &s->mcp,
+        &(struct event){ .kind = EVENT_INPUT_CLOSED, .now_us = s->mcp.now_us, .why = why });
+    end_closed(s);
+}

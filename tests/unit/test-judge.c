@@ -1,0 +1,132 @@
+#include "verify/judge.h"
+
+#include "terse.h"
+#include "test.h"
+
+struct rig {
+    struct compare_rules rules;
+    struct judge judge;
+    struct arena arena;
+};
+
+static void begin(struct rig *r)
+{
+    *r = (struct rig){ 0 };
+    compare_rules_init(&r->rules);
+    judge_init(&r->judge, &r->rules, NULL);
+}
+
+static void end(struct rig *r)
+{
+    judge_release(&r->judge);
+    compare_rules_release(&r->rules);
+    arena_release(&r->arena);
+}
+
+static void judge(struct rig *r, const char *method, bool is_poll, const char *recorded,
+                  const char *live)
+{
+    struct json a, b;
+    struct json_fault fault;
+
+    json_init(&a);
+    json_init(&b);
+    assert_true(json_scan(&a, terse_json(&r->arena, recorded), &fault));
+    assert_true(json_scan(&b, terse_json(&r->arena, live), &fault));
+    judge_clear(&r->judge);
+    judge_response(&r->judge, str_z(method), is_poll, json_root(&a), json_root(&b));
+    judge_finish(&r->judge);
+    json_release(&a); /* the findings must not need them any more */
+    json_release(&b);
+}
+
+static void a_difference_is_a_finding_with_path_and_both_values(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    judge(&r, "tools/call", false,
+          "{'result':{'content':[{'type':'text','text':'{`'a`':1}'}]}}",
+          "{'result':{'content':[{'type':'text','text':'{`'a`':2}'}]}}");
+    assert_int_equal(r.judge.failure, FAILURE_CONTENT);
+    assert_int_equal(r.judge.count, 1);
+    assert_str(r.judge.findings[0].rule, STR("content-changed"));
+    assert_str(r.judge.findings[0].path, STR("$.result.content[0].text.a"));
+    assert_str(r.judge.findings[0].recorded, STR("1"));
+    assert_str(r.judge.findings[0].live, STR("2"));
+    end(&r);
+}
+
+static void another_order_of_a_list_is_a_note(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    judge(&r, "tools/list", false, "{'result':{'tools':[{'name':'a'},{'name':'b'}]}}",
+          "{'result':{'tools':[{'name':'b'},{'name':'a'}]}}");
+    assert_int_equal(r.judge.failure, FAILURE_NONE);
+    assert_int_equal(r.judge.count, 1);
+    assert_int_equal(r.judge.findings[0].severity, FINDING_NOTE);
+    end(&r);
+}
+
+static void a_tool_error_in_place_of_a_result_is_an_error(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    judge(&r, "tools/call", false, "{'result':{'content':[]}}",
+          "{'result':{'content':[],'isError':true}}");
+    assert_int_equal(r.judge.failure, FAILURE_ERROR);
+    end(&r);
+}
+
+static void the_state_of_a_recorded_open_task_may_be_any_but_a_failure(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    judge(&r, "tasks/get", true, "{'result':{'taskId':'t','status':'working'}}",
+          "{'result':{'taskId':'t','status':'completed','x':1}}");
+    assert_int_equal(r.judge.failure, FAILURE_NONE);
+    judge(&r, "tasks/get", true, "{'result':{'taskId':'t','status':'working'}}",
+          "{'result':{'taskId':'t','status':'failed'}}");
+    assert_int_equal(r.judge.failure, FAILURE_CONTENT);
+    judge(&r, "tasks/get", true, "{'result':{'taskId':'t','status':'completed'}}",
+          "{'result':{'taskId':'t','status':'working'}}");
+    assert_int_equal(r.judge.failure, FAILURE_CONTENT);
+    end(&r);
+}
+
+static void too_many_findings_are_counted(void **state)
+{
+    struct rig r;
+    struct finding f = { .rule = STR("x"), .severity = FINDING_ERROR };
+
+    (void)state;
+    begin(&r);
+    judge_clear(&r.judge);
+    for (int i = 0; i < JUDGE_FINDINGS_MAX + 5; i++)
+        judge_add(&r.judge, FAILURE_PROTOCOL, &f);
+    judge_finish(&r.judge);
+    assert_int_equal(r.judge.failure, FAILURE_PROTOCOL);
+    assert_int_equal(r.judge.count, JUDGE_FINDINGS_MAX + 1);
+    assert_str(r.judge.findings[JUDGE_FINDINGS_MAX].message, STR("5 more differences"));
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_difference_is_a_finding_with_path_and_both_values),
+        cmocka_unit_test(another_order_of_a_list_is_a_note),
+        cmocka_unit_test(a_tool_error_in_place_of_a_result_is_an_error),
+        cmocka_unit_test(the_state_of_a_recorded_open_task_may_be_any_but_a_failure),
+        cmocka_unit_test(too_many_findings_are_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
