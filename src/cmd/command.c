@@ -4,9 +4,9 @@
 #include "cmd/option-value.h"
 
 const struct command *const command_table[] = {
-    &cmd_record,     &cmd_replay, &cmd_inspect, &cmd_show,    &cmd_list,
-    &cmd_convert,    &cmd_check,  &cmd_redact,  &cmd_formats, &cmd_demo,
-    &cmd_completion, &cmd_help,   &cmd_version, NULL,
+    &cmd_record, &cmd_replay,     &cmd_verify, &cmd_inspect, &cmd_show,
+    &cmd_list,   &cmd_convert,    &cmd_check,  &cmd_redact,  &cmd_formats,
+    &cmd_demo,   &cmd_completion, &cmd_help,   &cmd_version, NULL,
 };
 
 /* Verbs of other tools, and the command here that is closest. A row has no effect if a

@@ -58,6 +58,7 @@ extern const struct command cmd_record;
 extern const struct command cmd_redact;
 extern const struct command cmd_replay;
 extern const struct command cmd_show;
+extern const struct command cmd_verify;
 extern const struct command cmd_version;
 
 /* All commands, in the order that help shows them; NULL-terminated. */

@@ -1,0 +1,674 @@
+/* cmd/cmd-verify.c - the verify command: sends recorded requests to a server and compares its
+ * responses. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/shell-split.h"
+#include "base/term.h"
+#include "cmd/command.h"
+#include "cmd/remote-options.h"
+#include "cmd/server-env.h"
+#include "filter/filter.h"
+#include "format/message-file.h"
+#include "report/verdict-text.h"
+#include "runtime/run-verify.h"
+#include "wire/url.h"
+
+enum { VERIFY_TEXT_MAX = 64 << 20, RULES_MAX = 1 << 20, SIGNAL_CODE = 128 };
+
+struct verify_args {
+    const char *cassette, *target_stdio, *before, *only, *skip;
+    struct str_list target_env, ignore_fields, ignore_paths, volatile_paths, rebind, rules;
+    int64_t timeout_us, wait_ready_us;
+    bool strict, include_destructive, dry_run;
+    struct remote_config_args remote;
+};
+
+#define COMPARISON_GROUP "Comparison"
+
+static const struct option verify_options[] = {
+    { .name = "timeout",
+      .arg = "TIME",
+      .type = OPTION_DURATION,
+      .preset = "30s",
+      .offset = offsetof(struct verify_args, timeout_us),
+      .help = "maximum wait for each response" },
+    { .name = "wait-ready",
+      .arg = "TIME",
+      .type = OPTION_DURATION,
+      .preset = "0",
+      .offset = offsetof(struct verify_args, wait_ready_us),
+      .help = "wait this long until a server at a URL can be reached" },
+    { .name = "before",
+      .arg = "COMMAND",
+      .type = OPTION_STRING,
+      .offset = offsetof(struct verify_args, before),
+      .help = "run this shell command before each recorded session, to reset data" },
+    { .name = "only",
+      .arg = "FILTER",
+      .type = OPTION_STRING,
+      .offset = offsetof(struct verify_args, only),
+      .help = "send only requests that match FILTER (mcpreel help filter)" },
+    { .name = "skip",
+      .arg = "FILTER",
+      .type = OPTION_STRING,
+      .offset = offsetof(struct verify_args, skip),
+      .help = "do not send requests that match FILTER" },
+    { .name = "include-destructive",
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct verify_args, include_destructive),
+      .help = "on a server that is not on this machine, also call tools that it does not mark "
+              "as read-only" },
+    { .name = "dry-run",
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct verify_args, dry_run),
+      .help = "list the requests that would be sent, and contact no server" },
+    { .name = "cassette",
+      .arg = "FILE",
+      .type = OPTION_PATH,
+      .offset = offsetof(struct verify_args, cassette),
+      .help = "the recording, compared as mcp-recorder does; every request is sent" },
+    { .name = "ignore-fields",
+      .arg = "NAMES",
+      .type = OPTION_LIST,
+      .split = true,
+      .group = COMPARISON_GROUP,
+      .offset = offsetof(struct verify_args, ignore_fields),
+      .help = "ignore members with these names, at any depth" },
+    { .name = "ignore-paths",
+      .arg = "PATH",
+      .type = OPTION_LIST,
+      .group = COMPARISON_GROUP,
+      .offset = offsetof(struct verify_args, ignore_paths),
+      .help = "ignore values at PATH, such as '$.result..etag'" },
+    { .name = "volatile",
+      .arg = "on|off|PATH",
+      .type = OPTION_LIST,
+      .group = COMPARISON_GROUP,
+      .offset = offsetof(struct verify_args, volatile_paths),
+      .help = "off: times, ids and other values that change from run to run must be equal; "
+              "PATH: the value there may differ, too" },
+    { .name = "rebind",
+      .arg = "PATH",
+      .type = OPTION_LIST,
+      .group = COMPARISON_GROUP,
+      .offset = offsetof(struct verify_args, rebind),
+      .help = "send the live value at PATH in later requests, also if it is short or a "
+              "number" },
+    { .name = "rules",
+      .arg = "FILE",
+      .type = OPTION_LIST,
+      .group = COMPARISON_GROUP,
+      .offset = offsetof(struct verify_args, rules),
+      .help = "read rules for the comparison from a JSON file" },
+    { .name = "strict",
+      .type = OPTION_FLAG,
+      .group = COMPARISON_GROUP,
+      .offset = offsetof(struct verify_args, strict),
+      .help = "the number of notifications must be equal, too" },
+    { .name = "target-stdio",
+      .aliases = { "upstream" },
+      .arg = "COMMAND",
+      .type = OPTION_STRING,
+      .offset = offsetof(struct verify_args, target_stdio),
+      .help = "the server's command line as one word, in place of '-- COMMAND'" },
+    { .name = "target-env",
+      .arg = "NAME=VALUE",
+      .type = OPTION_LIST,
+      .offset = offsetof(struct verify_args, target_env),
+      .help = "the server has this in its environment" },
+    REMOTE_OPTIONS_URL(struct verify_args, remote,
+                       "the server is at URL; /mcp if it has no path"),
+    REMOTE_OPTIONS_TARGET(struct verify_args, remote,
+                          "the same; /mcp is appended unless it ends with it"),
+    REMOTE_OPTIONS(struct verify_args, remote),
+    { 0 },
+};
+
+/* State of one run of the command. */
+struct verify_command {
+    const struct app *app;
+    const struct verify_args *args;
+    struct compare_rules rules;
+    struct filter *only, *skip;
+    struct peer_target target;
+    struct str target_text; /* for people */
+    bool read_only;         /* only read-only tools are called */
+    struct call_verdict_totals totals;
+    uint64_t destructive; /* calls that were skipped because of `read_only` */
+    struct buf text;      /* output that is not written yet */
+    struct verdict_text verdict_text;
+    struct verdict_report *report; /* the output on standard output */
+    bool spoke;        /* the server responded to a request; until then the text waits */
+    struct buf failed; /* numbers of failed calls, for --update */
+    struct err output_error;
+    struct arena arena;
+};
+
+/* State of one recording. */
+struct verify_file {
+    struct verify_command *command;
+    const char *path;
+    struct message_file message_file;
+    struct index index;
+    struct index_order order;
+    struct verdict_report_run run;
+    bool begun; /* report->begin() was called */
+};
+
+/* Writes what the report has composed. A failure is reported at the end. */
+static void flush_text(struct verify_command *c)
+{
+    if (c->text.len && c->output_error.kind == ERR_OK &&
+        !app_write(c->app, buf_str(&c->text), &c->output_error))
+        log_printf(c->app->log, LOG_DEBUG, "the output is lost from here on");
+    buf_clear(&c->text);
+}
+
+/* The server's name and version are in its response to initialize. */
+static void read_server_info(struct verify_file *f, struct str live)
+{
+    struct json j;
+    struct json_fault fault;
+    struct json_val result, info;
+    struct arena *a = &f->command->arena;
+
+    json_init(&j);
+    if (live.len && json_scan(&j, live, &fault)) {
+        result = json_get(json_root(&j), STR("result"));
+        info = json_get(result, STR("serverInfo"));
+        f->run.server_name = arena_str(a, json_text(json_get(info, STR("name")), a));
+        f->run.server_version = arena_str(a, json_text(json_get(info, STR("version")), a));
+        f->run.protocol = arena_str(a, json_text(json_get(result, STR("protocolVersion")), a));
+    }
+    json_release(&j);
+}
+
+static void begin_report(struct verify_file *f, const struct call_verdict *first,
+                         struct str live)
+{
+    if (f->begun)
+        return;
+    f->begun = true;
+    if (first && str_eq(first->method, STR("initialize")))
+        read_server_info(f, live);
+    f->command->report->begin(f->command->report, &f->run);
+}
+
+static void count_findings(struct verify_command *c, const struct finding *findings,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        c->totals.findings[findings[i].severity]++;
+}
+
+static void on_verdict(void *to, const struct call_verdict *v, uint32_t call, struct str live)
+{
+    struct verify_file *f = to;
+    struct verify_command *c = f->command;
+
+    (void)call;
+    begin_report(f, v, live);
+    c->totals.count[v->kind]++;
+    count_findings(c, v->findings, v->finding_count);
+    if (v->kind == VERDICT_SKIPPED && c->read_only && str_eq(v->method, STR("tools/call")))
+        c->destructive++;
+    if (v->kind == VERDICT_FAILED)
+        buf_printf(&c->failed, "%s%u", c->failed.len ? "," : "", v->number);
+    c->spoke = c->spoke || v->duration_us >= 0;
+    c->report->verdict(c->report, v);
+    if (c->spoke)
+        flush_text(c);
+}
+
+static void on_finding(void *to, const struct finding *finding)
+{
+    struct verify_file *f = to;
+    struct verify_command *c = f->command;
+
+    begin_report(f, NULL, STR_NONE);
+    count_findings(c, finding, 1);
+    c->report->finding(c->report, finding);
+    if (c->spoke)
+        flush_text(c);
+}
+
+static const struct verify_events events = { on_verdict, on_finding };
+
+static struct str secret_from_env(void *arg, struct str name)
+{
+    struct verify_command *c = arg;
+
+    return str_z(app_env(c->app, arena_z(&c->arena, name)));
+}
+
+/* The view of a recorded request for --only and --skip. */
+static void view_request(struct filter_view *v, const struct index *index, uint32_t call,
+                         struct json_val request, struct arena *a)
+{
+    const struct index_method *method = index_method(index, call);
+    struct json_val params = json_get(request, STR("params"));
+    struct str subject = json_text(mcp_method_subject(method->known, params), a);
+    bool ok = index->calls[call].flags & CALL_SUCCEEDED;
+
+    *v = (struct filter_view){ .kind = FILTER_KIND_REQ | FILTER_KIND_OP,
+                               .dir = FILTER_DIR_C2S,
+                               .is = ok ? FILTER_IS_OK : FILTER_IS_RPC_ERROR,
+                               .method = method->name,
+                               .message = request };
+    if (str_eq(method->name, STR("tools/call")))
+        v->tool = subject;
+    else if (str_eq(method->name, STR("prompts/get")))
+        v->prompt = subject;
+    else if (str_eq(method->name, STR("resources/read")))
+        v->uri = subject;
+}
+
+/* A session needs its handshake, whatever the filters say. */
+static bool is_handshake(struct str method)
+{
+    return str_eq(method, STR("initialize")) || str_eq(method, STR("server/discover"));
+}
+
+static bool is_selected(void *arg, uint32_t call, struct json_val request, struct str *why)
+{
+    struct verify_file *f = arg;
+    struct verify_command *c = f->command;
+    struct arena a = { 0 };
+    struct filter_view view;
+    bool selected = true;
+
+    if (is_handshake(index_method(&f->index, call)->name))
+        return true;
+    view_request(&view, &f->index, call, request, &a);
+    if (c->only && !filter_matches(c->only, &view)) {
+        *why = STR("--only does not select it");
+        selected = false;
+    } else if (c->skip && filter_matches(c->skip, &view)) {
+        *why = STR("--skip selects it");
+        selected = false;
+    }
+    arena_release(&a);
+    return selected;
+}
+
+static bool load_file(struct verify_file *f, struct err *e)
+{
+    static const struct params_rules rules = { .include_meta = false };
+
+    index_order_init(&f->order);
+    index_init(&f->index, &f->message_file.store, &rules, NULL);
+    f->index.order = &f->order;
+    if (!message_file_read_all(&f->message_file, &f->index.sink, e))
+        return false;
+    index_finish(&f->index);
+    return true;
+}
+
+static uint64_t count_requests(const struct verify_file *f)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 1; i < f->order.count; i++)
+        count += f->order.items[i].kind == ORDER_REQUEST;
+    return count;
+}
+
+static struct verify_config make_config(struct verify_file *f)
+{
+    struct verify_command *c = f->command;
+
+    return (struct verify_config){ .index = &f->index,
+                                   .order = &f->order,
+                                   .rules = &c->rules,
+                                   .timeout_us = c->args->timeout_us,
+                                   .strict = c->args->strict,
+                                   .read_only = c->read_only,
+                                   .notifications = c->args->cassette != NULL,
+                                   .secret = secret_from_env,
+                                   .secret_arg = c,
+                                   .selected = c->only || c->skip ? is_selected : NULL,
+                                   .selected_arg = f };
+}
+
+/* --dry-run: one line for each request. */
+static bool list_requests(struct verify_file *f, struct err *e)
+{
+    struct verify_command *c = f->command;
+    struct index_message message;
+    struct json_val root;
+    struct str why;
+    bool ok = true;
+
+    index_message_init(&message);
+    for (uint32_t i = 1; i < f->order.count && ok; i++) {
+        uint32_t call = f->order.items[i].number;
+        struct str method, subject;
+
+        if (f->order.items[i].kind != ORDER_REQUEST)
+            continue;
+        ok = index_read_call(&f->index, call, &message, &root, e);
+        if (!ok || ((c->only || c->skip) && !is_selected(f, call, root, &why)))
+            continue;
+        method = index_method(&f->index, call)->name;
+        subject = json_text(mcp_subject(method, json_get(root, STR("params"))), &message.arena);
+        buf_printf(&c->text, "#%u %.*s%s", f->index.calls[call].seq, STR_ARG(method),
+                   subject.len ? " " : "");
+        term_escape(&c->text, subject, TERM_ONE_LINE);
+        buf_add_ch(&c->text, '\n');
+        flush_text(c);
+    }
+    index_message_release(&message);
+    return ok;
+}
+
+static bool verify_loaded(struct verify_file *f, uint32_t *last_number, struct err *e)
+{
+    struct verify_command *c = f->command;
+    struct run_verify run = { .app = c->app,
+                              .config = make_config(f),
+                              .target = c->target,
+                              .before = c->args->before,
+                              .wait_ready_us = c->args->wait_ready_us,
+                              .events = &events,
+                              .to = f,
+                              .last_number = *last_number };
+    bool ok = run_verify_run(&run, e);
+
+    *last_number = run.last_number;
+    if (ok && run.interrupted)
+        return err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
+    return ok;
+}
+
+static bool verify_file(struct verify_command *c, const char *path, uint32_t *last_number,
+                        struct err *e)
+{
+    const char *tmp = app_env(c->app, "TMPDIR");
+    struct verify_file f = { .command = c, .path = path };
+    bool ok;
+
+    if (!message_file_open(&f.message_file, c->app->sys, path, tmp ? tmp : "/tmp", c->app->log,
+                           e)) {
+        message_file_close(&f.message_file);
+        return false;
+    }
+    f.run = (struct verdict_report_run){ .command = STR("verify"),
+                                         .file = str_z(path),
+                                         .target = c->target_text };
+    ok = load_file(&f, e);
+    if (ok)
+        f.run.call_count = count_requests(&f);
+    if (ok && !f.run.call_count) {
+        err_set(e, ERR_INPUT, "'%s' has no requests to verify", path);
+        ok = err_hint(e, "'mcpreel show %s' lists what it has", path);
+    }
+    if (ok)
+        ok = c->args->dry_run ? list_requests(&f, e) : verify_loaded(&f, last_number, e);
+    index_release(&f.index);
+    index_order_release(&f.order);
+    message_file_close(&f.message_file);
+    return ok;
+}
+
+/* Options. */
+
+static bool read_rules_file(struct verify_command *c, const char *path, struct err *e)
+{
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, RULES_MAX);
+    ok = file_read_all(&text, c->app->sys, path, e) &&
+         (compare_rules_parse(&c->rules, buf_str(&text), e) ||
+          err_wrap(e, "'%s' has no valid rules", path));
+    buf_release(&text);
+    return ok;
+}
+
+static bool add_paths(struct verify_command *c, const struct str_list *paths,
+                      enum compare_path_kind kind, const char *option, struct err *e)
+{
+    for (size_t i = 0; i < paths->count; i++)
+        if (!compare_rules_add_path(&c->rules, kind, str_z(paths->at[i]), e))
+            return err_wrap(e, "option '%s'", option);
+    return true;
+}
+
+static bool read_rules(struct verify_command *c, struct err *e)
+{
+    const struct verify_args *args = c->args;
+
+    c->rules.like_mcp_recorder = args->cassette != NULL;
+    for (size_t i = 0; i < args->rules.count; i++)
+        if (!read_rules_file(c, args->rules.at[i], e))
+            return false;
+    for (size_t i = 0; i < args->ignore_fields.count; i++)
+        if (!compare_rules_add_field(&c->rules, str_z(args->ignore_fields.at[i]), e))
+            return err_wrap(e, "option '--ignore-fields'");
+    for (size_t i = 0; i < args->volatile_paths.count; i++)
+        if (!compare_rules_set_volatile(&c->rules, str_z(args->volatile_paths.at[i]), e))
+            return err_wrap(e, "option '--volatile'");
+    return add_paths(c, &args->ignore_paths, COMPARE_PATH_IGNORE, "--ignore-paths", e) &&
+           add_paths(c, &args->rebind, COMPARE_PATH_REBIND, "--rebind", e);
+}
+
+static bool read_filter(struct filter **out, const char *text, const char *option,
+                        struct err *e)
+{
+    struct filter_fault fault;
+
+    return !text || filter_new(out, str_z(text), &fault, e) ||
+           err_wrap(e, "option '%s'", option);
+}
+
+/* mcp-recorder's rule for its --target: /mcp is appended unless the URL ends with it. */
+static const char *target_url(const char *target, struct arena *a)
+{
+    struct str url = str_z(target);
+
+    while (url.len && url.at[url.len - 1] == '/')
+        url.len--;
+    return str_ends(url, STR("/mcp")) ? target : arena_printf(a, "%.*s/mcp", STR_ARG(url)).at;
+}
+
+static bool is_remote_machine(const struct remote_config *remote)
+{
+    struct url url;
+    struct err e = ERR_NONE;
+
+    return !url_parse(&url, str_z(remote->url), &e) || !url_is_loopback(&url.authority);
+}
+
+static struct str command_text(char *const *argv, struct arena *a)
+{
+    struct str text = STR_NONE;
+
+    for (size_t i = 0; argv[i]; i++)
+        text = arena_printf(a, "%.*s%s%s", STR_ARG(text), i ? " " : "", argv[i]);
+    return text;
+}
+
+static bool find_command(struct verify_command *c, const struct operands *in, struct err *e)
+{
+    char **words;
+    size_t count = in->server_count;
+
+    c->target.argv = in->server;
+    if (c->args->target_stdio) {
+        if (!shell_split(&words, &count, str_z(c->args->target_stdio), &c->arena, e))
+            return err_wrap(e, "cannot read the command of '--target-stdio'");
+        c->target.argv = words;
+    }
+    if (!count) {
+        err_set(e, ERR_USAGE, "no server to verify");
+        return err_hint(e, "say how to start it: mcpreel verify session.jsonl -- COMMAND "
+                           "ARGS…\nor where it is: --url URL");
+    }
+    c->target_text = command_text(c->target.argv, &c->arena);
+    return true;
+}
+
+/* Chooses the server: a command or a URL. */
+static bool choose_target(struct verify_command *c, const struct operands *in,
+                          const struct remote_config *remote, const struct server_env *env,
+                          struct err *e)
+{
+    const struct option_unused rows[] = {
+        REMOTE_OPTIONS_UNUSED(remote),
+        { "wait-ready", "'--url'", !remote->url },
+        { "include-destructive", "'--url'", !remote->url },
+        { "target-env", "a command", remote->url != NULL },
+        { 0 },
+    };
+
+    if (!!in->server + !!c->args->target_stdio + !!remote->url > 1) {
+        err_set(e, ERR_USAGE, "two servers to verify");
+        return err_hint(e, "give one: '-- COMMAND', '--target-stdio', '--url' or '--target'");
+    }
+    if (!option_reject_unused(in, rows, e))
+        return false;
+    c->target.env = env->env;
+    if (!remote->url)
+        return c->args->dry_run || find_command(c, in, e);
+    c->target.remote = remote;
+    c->target_text = str_z(remote->display_url);
+    c->read_only =
+        is_remote_machine(remote) && !c->args->include_destructive && !c->args->cassette;
+    return true;
+}
+
+static bool all_passed(const struct verify_command *c)
+{
+    const uint64_t *count = c->totals.count;
+
+    return !count[VERDICT_FAILED] && !count[VERDICT_BLOCKED] &&
+           !c->totals.findings[FINDING_ERROR] &&
+           (count[VERDICT_PASSED] || count[VERDICT_VOLATILE]);
+}
+
+static int verify_files(struct verify_command *c, const struct operands *in, struct err *e)
+{
+    int64_t start_us = clock_mono_us();
+    uint32_t last_number = 0;
+    struct verdict_report_result result = { .totals = &c->totals };
+    bool ok = true;
+
+    if (c->args->cassette)
+        ok = verify_file(c, c->args->cassette, &last_number, e);
+    for (size_t i = 0; i < in->count && ok; i++)
+        ok = verify_file(c, in->at[i], &last_number, e);
+    if (c->args->dry_run)
+        return ok ? EXIT_OK : app_exit_code(e);
+    if (!ok && !c->spoke) /* nothing was verified: the error says all */
+        return app_exit_code(e);
+    c->totals.duration_us = clock_mono_us() - start_us;
+    result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
+    c->report->end(c->report, &result);
+    flush_text(c);
+    if (ok && c->output_error.kind != ERR_OK) {
+        *e = c->output_error;
+        return app_exit_code(e);
+    }
+    return result.exit_code;
+}
+
+static bool check_inputs(const struct verify_args *args, const struct operands *in,
+                         struct err *e)
+{
+    if (!in->count && !args->cassette) {
+        err_set(e, ERR_USAGE, "no recording to verify");
+        return err_hint(e, "name one: mcpreel verify session.jsonl -- COMMAND");
+    }
+    if (in->count && args->cassette)
+        return err_set(e, ERR_USAGE, "two recordings to verify: '%s' and '--cassette %s'",
+                       in->at[0], args->cassette);
+    for (size_t i = 0; i < in->count; i++)
+        if (file_is_stdio(in->at[i]))
+            return err_set(e, ERR_USAGE, "cannot read the recording from standard input");
+    return true;
+}
+
+static int verify_run(const struct app *app, const void *options, const struct operands *in,
+                      struct err *e)
+{
+    const struct verify_args *args = options;
+    struct verify_command c = { .app = app, .args = args };
+    struct remote_config_args remote_args = args->remote;
+    struct remote_config remote = { 0 };
+    struct server_env env = { .env = NULL };
+    struct verdict_text_options look = { .width = app->columns,
+                                         .color = app->color,
+                                         .verbose = app->verbose > 0 };
+    int code = EXIT_USAGE;
+
+    compare_rules_init(&c.rules);
+    buf_init(&c.text, VERIFY_TEXT_MAX);
+    buf_init(&c.failed, VERIFY_TEXT_MAX);
+    verdict_text_init(&c.verdict_text, &c.text, &look);
+    c.report = &c.verdict_text.report;
+    if (args->remote.target) {
+        remote_args.target = NULL;
+        remote_args.url = target_url(args->remote.target, &c.arena);
+    }
+    if (check_inputs(args, in, e) && read_rules(&c, e) &&
+        read_filter(&c.only, args->only, "--only", e) &&
+        read_filter(&c.skip, args->skip, "--skip", e) &&
+        remote_config_read(&remote, app, &remote_args, e) &&
+        server_env_read(&env, app, &args->target_env, e) &&
+        choose_target(&c, in, &remote, &env, e))
+        code = verify_files(&c, in, e);
+    else
+        code = app_exit_code(e);
+    filter_free(c.only);
+    filter_free(c.skip);
+    server_env_release(&env);
+    remote_config_release(&remote);
+    compare_rules_release(&c.rules);
+    buf_release(&c.text);
+    buf_release(&c.failed);
+    arena_release(&c.arena);
+    return code;
+}
+
+static const char *const verify_usage[] = { "[options] FILE… -- COMMAND [ARGS…]",
+                                            "[options] --url URL FILE…",
+                                            "[options] --cassette FILE --target URL", NULL };
+
+static const struct command_example verify_examples[] = {
+    { "mcpreel verify session.jsonl -- node server.js",
+      "start the server and compare its responses with the recorded ones" },
+    { "mcpreel verify --url http://127.0.0.1:8000 --wait-ready 30s session.jsonl",
+      "the same with a server on HTTP that is being started" },
+    { "mcpreel verify --ignore-paths '$.result..etag' a.jsonl -- node server.js",
+      "differences of these values do not count" },
+    { "mcpreel verify --before 'rm -rf data' session.jsonl -- node server.js",
+      "reset the server's data before each recorded session" },
+    { 0 },
+};
+
+const struct command cmd_verify = {
+    .name = "verify",
+    .summary = "compare a server's responses with the recorded ones",
+    .usage = verify_usage,
+    .about =
+        "Sends the requests of a recording to a server, in recorded order, and compares its "
+        "responses with the recorded ones. Each recorded session gets its own process or HTTP "
+        "session. Values that the server generates (ids, cursors, handles) are carried into "
+        "later requests, server requests get the recorded responses, and values that change "
+        "from run to run (times, ids) do not count as differences.\n\n"
+        "On a server that is not on this machine only tools that it marks as read-only are "
+        "called. Redacted values come from the environment variables that they are named "
+        "after.\n\n"
+        "Exit code 0: all requests that were sent passed; 1: a difference, or nothing was "
+        "sent; 4: the server could not be started, reached or spoken to.",
+    .examples = verify_examples,
+    .options = verify_options,
+    .args_size = sizeof(struct verify_args),
+    .operand = "FILE",
+    .max = COMMAND_ANY,
+    .server = true,
+    .run = verify_run,
+};

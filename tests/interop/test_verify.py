@@ -1,0 +1,221 @@
+"""verify with real servers: a clean recording verifies clean, and a planted change is found, and nothing else.
+
+A change is planted in the recording, not in the server: the recorded message is altered so that the live one differs
+from it in one place.
+"""
+import json
+import os
+import shutil
+
+import pytest
+
+from peers import CLIENTS, LISTENERS, SERVERS, on_stdio
+
+MAIN = [("ts", "everything"), ("py", "python"), ("ts", "filesystem"), ("ts", "memory")]
+OTHERS = [("ts", "ts"), ("ts", "ts-1.9"), ("ts-1.24", "ts-1.24"), ("ts-2", "ts-2"), ("py-auto", "ts-2"), ("py", "fastmcp"), ("go", "go"),
+          ("go-auto", "go"), ("rmcp", "rmcp"), ("rmcp-auto", "rmcp")]
+STDIO = [*MAIN, *(pytest.param(*pair, marks=pytest.mark.interop) for pair in OTHERS)]
+
+
+@pytest.fixture
+def verify(stage, mcpreel, run):
+    """Verifies a file against a fresh server on stdio: exit code, verdicts by number, findings."""
+    def make(server, file, *options):
+        folder = stage.folder(server)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        on_stdio(server).prepare(folder)
+        ran = run([mcpreel, "--json", "verify", *options, file, "--", *stage.server(server)], timeout=120,
+                  env=on_stdio(server).env(folder))
+        return ran, json.loads(ran.out) if ran.out else None
+
+    return make
+
+
+def unpassed(report):
+    return [call for call in report["calls"] if call["verdict"] not in ("passed", "volatile")]
+
+
+def lines_of(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("client,server", STDIO)
+def test_a_clean_recording_verifies_clean(recorded, verify, client, server):
+    for _ in range(3):
+        ran, report = verify(server, recorded(client, server).file)
+        assert ran.code == 0, str(ran)
+        assert unpassed(report) == []
+        assert report["findings"] == [], report["findings"]
+        assert report["summary"]["passed"] > 3
+
+
+def responses(lines):
+    """(request, response line) of every answered request of the client."""
+    asked = {}
+    for line in lines:
+        message = line.get("msg", {})
+        if line.get("dir") == "c2s" and "method" in message and "id" in message:
+            asked[json.dumps(message["id"])] = message
+        if line.get("dir") == "s2c" and "method" not in message and json.dumps(message.get("id")) in asked:
+            yield asked.pop(json.dumps(message["id"])), line
+
+
+def change_text(lines):
+    """The text of a tool's result."""
+    for request, line in responses(lines):
+        content = line["msg"].get("result", {}).get("content") or [{}]
+        if request["method"] == "tools/call" and content[0].get("type") == "text" and content[0]["text"][:1] not in "{[":
+            content[0]["text"] = f"planted {content[0]['text']}"
+            return request, "content", "$.result.content[0].text"
+    return None
+
+
+def change_structured(lines):
+    for request, line in responses(lines):
+        found = line["msg"].get("result", {}).get("structuredContent")
+        if request["method"] == "tools/call" and found:
+            found["planted"] = 1
+            return request, "content", "$.result.structuredContent.planted"
+    return None
+
+
+def tools_of(lines):
+    for request, line in responses(lines):
+        if request["method"] == "tools/list" and line["msg"].get("result", {}).get("tools"):
+            return request, line["msg"]["result"]["tools"]
+    return None, []
+
+
+def change_schema(lines):
+    request, tools = tools_of(lines)
+    tool = tools[0]
+    tool["inputSchema"].setdefault("properties", {})["planted"] = {"type": "string"}
+    return request, "content", f"$.result.tools.{tool['name']}.inputSchema.properties"
+
+
+def change_description(lines):
+    request, tools = tools_of(lines)
+    tools[0]["description"] = "planted"
+    return request, "content", f"$.result.tools.{tools[0]['name']}.description"
+
+
+def change_missing_tool(lines):
+    request, tools = tools_of(lines)
+    tools.append({"name": "planted", "inputSchema": {"type": "object"}})
+    return request, "content", "$.result.tools.planted"
+
+
+def change_error_code(lines):
+    for request, line in responses(lines):
+        if "error" in line["msg"]:
+            line["msg"]["error"]["code"] = -32099
+            return request, "error", "$.error.code"
+    return None
+
+
+def change_to_error(lines):
+    for request, line in responses(lines):
+        if request["method"] == "tools/call" and "result" in line["msg"]:
+            del line["msg"]["result"]
+            line["msg"]["error"] = {"code": -32603, "message": "planted"}
+            return request, "error", "$.result"
+    return None
+
+
+def change_missing_notification(lines):
+    for at, line in enumerate(lines):
+        if line.get("dir") == "c2s" and line.get("msg", {}).get("method") == "tools/call":
+            planted = {**line, "dir": "s2c", "seq": line["seq"],
+                       "msg": {"jsonrpc": "2.0", "method": "notifications/planted", "params": {}}}
+            lines.insert(at + 1, planted)
+            return line["msg"], "content", None
+    return None
+
+
+CHANGES = [change_text, change_structured, change_schema, change_description, change_missing_tool, change_error_code, change_to_error,
+           change_missing_notification]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("client,server", STDIO)
+def test_a_planted_change_is_found_and_nothing_else(recorded, verify, tmp_path, client, server, change):
+    lines = lines_of(recorded(client, server).file)
+    planted = change(lines)
+    if planted is None:
+        assert change in (change_structured, change_error_code, change_text), "the session of this server has no such message"
+        return
+    request, failure, path = planted
+    for seq, line in enumerate((line for line in lines if line.get("type") == "message"), 1):
+        line["seq"] = seq
+    file = tmp_path / "planted.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran, report = verify(server, file)
+    assert ran.code == 1, str(ran)
+    failed = unpassed(report)
+    assert [(call["method"], call["failure"]) for call in failed] == [(request["method"], failure)], str(ran)
+    paths = [finding["path"] for finding in failed[0]["findings"] if finding["severity"] == "error"]
+    assert paths and all(path is None or (found or "").startswith(path) for found in paths), paths
+
+
+@pytest.mark.parametrize("client,server", MAIN)
+def test_a_server_that_crashes_fails_the_open_call_and_blocks_the_rest(recorded, stage, mcpreel, run, tmp_path, client, server):
+    """The server is killed when it gets its third request."""
+    killer = tmp_path / "killer.py"
+    killer.write_text("import subprocess, sys\n"
+                      "p = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)\n"
+                      "n = 0\n"
+                      "for line in sys.stdin.buffer:\n"
+                      "    n += b'\"id\":' in line and b'\"method\":' in line\n"
+                      "    if n == 3:\n"
+                      "        p.kill(); p.wait(); sys.exit(7)\n"
+                      "    p.stdin.write(line); p.stdin.flush()\n"
+                      "p.stdin.close(); sys.exit(p.wait())\n")
+    folder = stage.folder(server)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    ran = run([mcpreel, "--json", "verify", recorded(client, server).file, "--", shutil.which("python3"), killer,
+               *map(os.fspath, stage.server(server))], timeout=120, env=on_stdio(server).env(folder))
+    report = json.loads(ran.out)
+    assert ran.code == 1
+    assert [call["verdict"] for call in report["calls"]][:2] == ["passed", "passed"]
+    failed = [call for call in report["calls"] if call["verdict"] == "failed"]
+    assert [call["failure"] for call in failed] in (["missing"], ["missing"] * len(failed))
+    assert {call["verdict"] for call in report["calls"][len(failed) + 2:]} == {"blocked"}
+    assert any(finding["rule"] == "server-exited" for finding in report["findings"])
+
+
+@pytest.mark.parametrize("client,server", MAIN[:1])
+def test_a_server_that_hangs_fails_by_the_time_limit(recorded, mcpreel, run, tmp_path, client, server):
+    silent = tmp_path / "silent.sh"
+    silent.write_text("read a\necho '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"2025-11-25\"}}'\ncat >/dev/null\n")
+    ran = run([mcpreel, "--json", "verify", "--timeout", "200ms", "--only", "method:tools/list", recorded(client, server).file, "--",
+               "sh", silent], timeout=60)
+    report = json.loads(ran.out)
+    assert ran.code == 1
+    lists = [call for call in report["calls"] if call["method"] == "tools/list"]
+    assert lists and all(call["failure"] == "missing" and "no response within 0.200 s" in call["reason"] for call in lists)
+
+
+HTTP = [("ts", "ts"), ("py", "python"), *(pytest.param(*pair, marks=pytest.mark.interop) for pair in (
+    ("ts-2", "ts-2"), ("ts-2-auto", "ts-2"), ("py", "fastmcp"), ("rmcp", "rmcp"), ("ts", "everything"), ("ts", "mcp-lite")))]
+
+
+@pytest.mark.parametrize("client,server", HTTP)
+def test_a_recording_over_http_verifies_clean(taped_visit, stage, mcpreel, run, client, server):
+    assert client in CLIENTS and server in LISTENERS and server not in (None, SERVERS)
+    file = taped_visit(client, server).file
+    with stage.serve(server) as url:
+        for _ in range(3):
+            ran = run([mcpreel, "--json", "verify", "--url", url, file], timeout=120)
+            assert ran.code == 0, str(ran)
+            report = json.loads(ran.out)
+            assert unpassed(report) == []
+
+
+def test_a_recording_over_stdio_verifies_over_http_and_back(recorded, taped_visit, verify, stage, mcpreel, run):
+    with stage.serve("ts") as url:
+        ran = run([mcpreel, "verify", "--url", url, recorded("ts", "ts").file], timeout=120)
+        assert ran.code == 0, str(ran)
+    ran, report = verify("ts", taped_visit("ts", "ts").file)
+    assert ran.code == 0, str(ran)
