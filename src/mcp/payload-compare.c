@@ -2,7 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/base64.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "mcp/meta.h"
 #include "mcp/params-hash.h"
 #include "mcp/volatile-text.h"
@@ -13,6 +15,8 @@
 /* A string is opened at JSON_MAX_DEPTH or above, and its text is not deeper than that. The rest
  * is for messages that were scanned with an envelope. */
 enum { STEPS_MAX = 2 * JSON_MAX_DEPTH + 64 };
+
+enum { BLOB_MIN = 16 }; /* bytes of a string that is decoded as base64 */
 
 static const struct json_rules by_value = { .numbers_by_value = true };
 
@@ -650,6 +654,21 @@ static bool differ_in_volatile_parts(struct payload_comparison *c, struct str re
     return redacted ? params_texts_may_be_equal(a, b) : str_eq(a, b);
 }
 
+/* The same for texts in base64, as blobs of resources are. */
+static bool differ_in_volatile_blobs(struct payload_comparison *c, struct str recorded,
+                                     struct str live)
+{
+    struct arena decoded = { 0 };
+    struct str a, b;
+    bool ok = recorded.len >= BLOB_MIN && live.len >= BLOB_MIN &&
+              recorded.len <= PAYLOAD_JSON_MAX && live.len <= PAYLOAD_JSON_MAX &&
+              base64_decode(recorded, &decoded, &a) && base64_decode(live, &decoded, &b) &&
+              utf8_valid(a) && utf8_valid(b) && differ_in_volatile_parts(c, a, b, false);
+
+    arena_release(&decoded);
+    return ok;
+}
+
 /* Compares two texts that are not equal and not JSON. */
 static void compare_texts(struct payload_comparison *c, const struct payload_position *at,
                           struct json_val recorded, struct json_val live, struct str a,
@@ -660,7 +679,8 @@ static void compare_texts(struct payload_comparison *c, const struct payload_pos
     if (redacted && params_texts_may_be_equal(a, b))
         return;
     is_volatile = at->treatment == TREAT_GENERATED ||
-                  (uses_default_set(c) && differ_in_volatile_parts(c, a, b, redacted));
+                  (uses_default_set(c) && (differ_in_volatile_parts(c, a, b, redacted) ||
+                                           differ_in_volatile_blobs(c, a, b)));
     report(c, at, is_volatile ? PAYLOAD_VOLATILE : PAYLOAD_CONTENT, PAYLOAD_CHANGED, recorded,
            live);
 }

@@ -15,10 +15,11 @@
  *   it matches any value. A member that is missing in the live message is a difference.
  * - PAYLOAD_VOLATILE by the default set: members of the protocol that depend on time or version
  *   (the table in payload-compare.c); members with a generated name (requestId, timestamp …),
- *   strings and numbers that differ only in volatile parts (mcp/volatile-text.h,
- *   mcp/volatile-values.h), if both sides have a value of the same type. For nextCursor, taskId
- *   and requestState, too: they may differ, but not be missing on one side. Names of members do
- *   not count inside the schemas of tools: there they are names of parameters.
+ *   strings (decoded if they are text in base64) and numbers that differ only in volatile parts
+ * (mcp/volatile-text.h, mcp/volatile-values.h), if both sides have a value of the same type.
+ * For nextCursor, taskId and requestState, too: they may differ, but not be missing on one
+ * side. Names of members do not count inside the schemas of tools: there they are names of
+ * parameters.
  * - Lists of tools, prompts, resources and resource templates are compared by name or URI.
  * Another order is one difference, PAYLOAD_ORDER, at the list. An item has the location of a
  * member with its name: $.result.tools.get_weather, $.result.resources['file:///a']. Patterns

@@ -54,6 +54,23 @@ static size_t time_length(struct str s)
     return n + zone_length(s, n);
 }
 
+/* Length of a time of day with seconds, such as "2:21:54 AM"; 0 if there is none. */
+static size_t clock_length(struct str s)
+{
+    size_t n = digits_at(s, 0);
+
+    if (n < 1 || n > 2 || byte_at(s, n) != ':' || digits_at(s, n + 1) != 2 ||
+        byte_at(s, n + 3) != ':' || digits_at(s, n + 4) != 2)
+        return 0;
+    n += 6;
+    if (byte_at(s, n) == '.' && digits_at(s, n + 1))
+        n += 1 + digits_at(s, n + 1);
+    if (byte_at(s, n) == ' ' && (byte_at(s, n + 1) == 'A' || byte_at(s, n + 1) == 'P') &&
+        byte_at(s, n + 2) == 'M' && !ascii_is_alnum(byte_at(s, n + 3)))
+        n += 3;
+    return n;
+}
+
 static size_t uuid_length(struct str s)
 {
     bool uuid = s.len >= UUID && s.at[8] == '-' && s.at[13] == '-' &&
@@ -88,6 +105,8 @@ static size_t value_length(struct str s)
 {
     size_t n = time_length(s);
 
+    if (!n)
+        n = clock_length(s);
     if (!n)
         n = uuid_length(s);
     return n ? n : volatile_word_length(s);

@@ -5,7 +5,7 @@
  * are
  *
  * - times, UUIDs, ULIDs, hashes and seconds since 1970 (mcp/volatile-values.h) that stand alone
- *   or between bytes that are no letters or digits;
+ *   or between bytes that are no letters or digits; times of day with seconds;
  * - directories for temporary files, with the first name below: "/tmp/run-17" of
  *   "/tmp/run-17/out.txt";
  * - ports in URLs of the loopback interface: "http://127.0.0.1:4711/".

@@ -412,6 +412,19 @@ static void placeholders_and_volatile_parts_can_share_a_text(void **state)
                        "content changed $.result.content[0].text");
 }
 
+static void text_in_base64_is_decoded(void **state)
+{
+    (void)state; /* "made at 2:21:54 AM", "made at 3:00:09 PM", "done at 3:00:09 PM" */
+    compares_to("resources/read",
+                "{'result':{'contents':[{'blob':'bWFkZSBhdCAyOjIxOjU0IEFN'}]}}",
+                "{'result':{'contents':[{'blob':'bWFkZSBhdCAzOjAwOjA5IFBN'}]}}",
+                "volatile changed $.result.contents[0].blob");
+    compares_to("resources/read",
+                "{'result':{'contents':[{'blob':'bWFkZSBhdCAyOjIxOjU0IEFN'}]}}",
+                "{'result':{'contents':[{'blob':'ZG9uZSBhdCAzOjAwOjA5IFBN'}]}}",
+                "content changed $.result.contents[0].blob");
+}
+
 static void members_of_the_protocol_are_volatile_where_they_belong(void **state)
 {
     static const struct payload_row rows[] = {
@@ -783,6 +796,7 @@ int main(void)
         COMPARE_TEST(placeholders_match_on_the_recorded_side),
         COMPARE_TEST(placeholders_match_inside_json_in_strings_but_not_around_it),
         COMPARE_TEST(placeholders_and_volatile_parts_can_share_a_text),
+        COMPARE_TEST(text_in_base64_is_decoded),
         COMPARE_TEST(members_of_the_protocol_are_volatile_where_they_belong),
         COMPARE_TEST(a_cursor_may_differ_but_not_be_missing),
         COMPARE_TEST(generated_values_are_volatile_on_both_sides_only),

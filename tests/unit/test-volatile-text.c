@@ -40,6 +40,9 @@ static void times_are_masked_with_seconds_fraction_and_zone(void **state)
         { "2026-01-02T03:04:05 failed", "V failed" },
         { "2026-01-02", "2026-01-02" },
         { "2026-01-02 and 03:04", "2026-01-02 and 03:04" },
+        { "created at 2:21:54 AM", "created at V" },
+        { "created at 12:21:54.25!", "created at V!" },
+        { "ratio 1:2:3, 12:34 and 2:21:5", "ratio 1:2:3, 12:34 and 2:21:5" },
         { "v2026-01-02T03:04:05Z", "v2026-01-02T03:04:05Z" },
     };
 
