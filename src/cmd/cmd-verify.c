@@ -12,6 +12,7 @@
 #include "cmd/server-env.h"
 #include "filter/filter.h"
 #include "format/message-file.h"
+#include "report/verdict-json.h"
 #include "report/verdict-text.h"
 #include "runtime/run-verify.h"
 #include "wire/url.h"
@@ -140,6 +141,7 @@ struct verify_command {
     uint64_t destructive; /* calls that were skipped because of `read_only` */
     struct buf text;      /* output that is not written yet */
     struct verdict_text verdict_text;
+    struct verdict_json verdict_json;
     struct verdict_report *report; /* the output on standard output */
     bool spoke;        /* the server responded to a request; until then the text waits */
     struct buf failed; /* numbers of failed calls, for --update */
@@ -364,7 +366,7 @@ static bool list_requests(struct verify_file *f, struct err *e)
     return ok;
 }
 
-static bool verify_loaded(struct verify_file *f, uint32_t *last_number, struct err *e)
+static bool run_sessions(struct verify_file *f, struct err *e)
 {
     struct verify_command *c = f->command;
     struct run_verify run = { .app = c->app,
@@ -373,44 +375,100 @@ static bool verify_loaded(struct verify_file *f, uint32_t *last_number, struct e
                               .before = c->args->before,
                               .wait_ready_us = c->args->wait_ready_us,
                               .events = &events,
-                              .to = f,
-                              .last_number = *last_number };
+                              .to = f };
     bool ok = run_verify_run(&run, e);
 
-    *last_number = run.last_number;
     if (ok && run.interrupted)
         return err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
     return ok;
 }
 
-static bool verify_file(struct verify_command *c, const char *path, uint32_t *last_number,
-                        struct err *e)
+static bool all_passed(const struct verify_command *c)
+{
+    const uint64_t *count = c->totals.count;
+
+    return !count[VERDICT_FAILED] && !count[VERDICT_BLOCKED] &&
+           !c->totals.findings[FINDING_ERROR] &&
+           (count[VERDICT_PASSED] || count[VERDICT_VOLATILE]);
+}
+
+/* Returns the exit code for the recording. If the server never responded nothing was verified,
+ * and the error says all. */
+static int end_report(struct verify_file *f, int64_t start_us, bool ok, const struct err *e)
+{
+    struct verify_command *c = f->command;
+    struct verdict_report_result result = { .totals = &c->totals };
+
+    if (!ok && !c->spoke) {
+        buf_clear(&c->text);
+        return app_exit_code(e);
+    }
+    begin_report(f, NULL, STR_NONE);
+    c->totals.duration_us = clock_mono_us() - start_us;
+    result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
+    c->report->end(c->report, &result);
+    flush_text(c);
+    return result.exit_code;
+}
+
+static void begin_file(struct verify_command *c)
+{
+    c->totals = (struct call_verdict_totals){ .duration_us = 0 };
+    c->spoke = false;
+    if (c->app->json) {
+        verdict_json_init(&c->verdict_json, &c->text);
+        c->report = &c->verdict_json.report;
+    } else {
+        struct verdict_text_options look = { .width = c->app->columns,
+                                             .color = c->app->color,
+                                             .verbose = c->app->verbose > 0 };
+
+        verdict_text_init(&c->verdict_text, &c->text, &look);
+        c->report = &c->verdict_text.report;
+    }
+}
+
+/* Loads and verifies one recording. Returns its exit code. */
+static int load_and_verify(struct verify_file *f, struct err *e)
+{
+    struct verify_command *c = f->command;
+    int64_t start_us = clock_mono_us();
+    bool ok;
+
+    if (!load_file(f, e))
+        return app_exit_code(e);
+    f->run.call_count = count_requests(f);
+    if (!f->run.call_count) {
+        err_set(e, ERR_INPUT, "'%s' has no requests to verify", f->path);
+        err_hint(e, "'mcpreel show %s' lists what it has", f->path);
+        return app_exit_code(e);
+    }
+    if (c->args->dry_run)
+        return list_requests(f, e) ? EXIT_OK : app_exit_code(e);
+    ok = run_sessions(f, e);
+    return end_report(f, start_us, ok, e);
+}
+
+static int verify_file(struct verify_command *c, const char *path, struct err *e)
 {
     const char *tmp = app_env(c->app, "TMPDIR");
     struct verify_file f = { .command = c, .path = path };
-    bool ok;
+    int code;
 
     if (!message_file_open(&f.message_file, c->app->sys, path, tmp ? tmp : "/tmp", c->app->log,
                            e)) {
         message_file_close(&f.message_file);
-        return false;
+        return app_exit_code(e);
     }
     f.run = (struct verdict_report_run){ .command = STR("verify"),
                                          .file = str_z(path),
                                          .target = c->target_text };
-    ok = load_file(&f, e);
-    if (ok)
-        f.run.call_count = count_requests(&f);
-    if (ok && !f.run.call_count) {
-        err_set(e, ERR_INPUT, "'%s' has no requests to verify", path);
-        ok = err_hint(e, "'mcpreel show %s' lists what it has", path);
-    }
-    if (ok)
-        ok = c->args->dry_run ? list_requests(&f, e) : verify_loaded(&f, last_number, e);
+    begin_file(c);
+    code = load_and_verify(&f, e);
     index_release(&f.index);
     index_order_release(&f.order);
     message_file_close(&f.message_file);
-    return ok;
+    return code;
 }
 
 /* Options. */
@@ -540,39 +598,22 @@ static bool choose_target(struct verify_command *c, const struct operands *in,
     return true;
 }
 
-static bool all_passed(const struct verify_command *c)
-{
-    const uint64_t *count = c->totals.count;
-
-    return !count[VERDICT_FAILED] && !count[VERDICT_BLOCKED] &&
-           !c->totals.findings[FINDING_ERROR] &&
-           (count[VERDICT_PASSED] || count[VERDICT_VOLATILE]);
-}
-
+/* Verifies all recordings; an error ends it. Returns the highest exit code. */
 static int verify_files(struct verify_command *c, const struct operands *in, struct err *e)
 {
-    int64_t start_us = clock_mono_us();
-    uint32_t last_number = 0;
-    struct verdict_report_result result = { .totals = &c->totals };
-    bool ok = true;
+    int code = EXIT_OK, worst = EXIT_OK;
 
     if (c->args->cassette)
-        ok = verify_file(c, c->args->cassette, &last_number, e);
-    for (size_t i = 0; i < in->count && ok; i++)
-        ok = verify_file(c, in->at[i], &last_number, e);
-    if (c->args->dry_run)
-        return ok ? EXIT_OK : app_exit_code(e);
-    if (!ok && !c->spoke) /* nothing was verified: the error says all */
-        return app_exit_code(e);
-    c->totals.duration_us = clock_mono_us() - start_us;
-    result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
-    c->report->end(c->report, &result);
-    flush_text(c);
-    if (ok && c->output_error.kind != ERR_OK) {
+        worst = verify_file(c, c->args->cassette, e);
+    for (size_t i = 0; i < in->count && e->kind == ERR_OK; i++) {
+        code = verify_file(c, in->at[i], e);
+        worst = code > worst ? code : worst;
+    }
+    if (e->kind == ERR_OK && c->output_error.kind != ERR_OK) {
         *e = c->output_error;
         return app_exit_code(e);
     }
-    return result.exit_code;
+    return worst;
 }
 
 static bool check_inputs(const struct verify_args *args, const struct operands *in,
@@ -599,16 +640,11 @@ static int verify_run(const struct app *app, const void *options, const struct o
     struct remote_config_args remote_args = args->remote;
     struct remote_config remote = { 0 };
     struct server_env env = { .env = NULL };
-    struct verdict_text_options look = { .width = app->columns,
-                                         .color = app->color,
-                                         .verbose = app->verbose > 0 };
     int code = EXIT_USAGE;
 
     compare_rules_init(&c.rules);
     buf_init(&c.text, VERIFY_TEXT_MAX);
     buf_init(&c.failed, VERIFY_TEXT_MAX);
-    verdict_text_init(&c.verdict_text, &c.text, &look);
-    c.report = &c.verdict_text.report;
     if (args->remote.target) {
         remote_args.target = NULL;
         remote_args.url = target_url(args->remote.target, &c.arena);
