@@ -239,11 +239,13 @@ static void on_finding(void *to, const struct finding *finding)
 
 static const struct verify_events events = { on_verdict, on_finding };
 
-static struct str secret_from_env(void *arg, struct str name)
+static bool secret_from_env(void *arg, struct str name, struct str *value)
 {
     struct verify_command *c = arg;
+    const char *text = app_env(c->app, arena_z(&c->arena, name));
 
-    return str_z(app_env(c->app, arena_z(&c->arena, name)));
+    *value = str_z(text);
+    return text != NULL;
 }
 
 /* The view of a recorded request for --only and --skip. */

@@ -59,7 +59,7 @@ static struct str path_text(struct judge *j, struct json_location at)
     return path;
 }
 
-struct comparison {
+struct judge_comparison {
     struct judge *judge;
     bool all_volatile; /* a task was recorded in another state than it is in */
 };
@@ -90,7 +90,7 @@ static void add_difference(struct judge *j, const struct payload_difference *d)
 }
 
 /* Whether a difference of content counts as volatile for this response. */
-static bool is_excused(const struct comparison *c, const struct payload_difference *d)
+static bool is_excused(const struct judge_comparison *c, const struct payload_difference *d)
 {
     return d->class == PAYLOAD_CONTENT &&
            (c->all_volatile ||
@@ -99,7 +99,7 @@ static bool is_excused(const struct comparison *c, const struct payload_differen
 
 static bool on_difference(void *arg, const struct payload_difference *d)
 {
-    struct comparison *c = arg;
+    struct judge_comparison *c = arg;
 
     if (d->class == PAYLOAD_IGNORED)
         c->judge->ignored_count++;
@@ -155,7 +155,7 @@ static bool is_tool_error(struct json_val response)
 void judge_response(struct judge *j, struct str method, bool is_poll, struct json_val recorded,
                     struct json_val live)
 {
-    struct comparison c = { .judge = j };
+    struct judge_comparison c = { .judge = j };
 
     if (!judge_kind(j, recorded, live))
         return;

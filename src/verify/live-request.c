@@ -73,16 +73,14 @@ static bool refill(struct live_request *q, struct json_val string)
     buf_init(&raw, LIMIT_MESSAGE);
     while (known) {
         size_t at = find_placeholder(rest);
-        struct str name, value;
+        struct str name, value = STR_NONE;
 
         buf_add(&decoded, str_n(rest.at, at));
         rest = str_skip(rest, at);
         if (!rest.len)
             break;
         name = cut_placeholder(&rest);
-        value =
-            name.len && !str_starts(name, STR("rule-")) ? q->secret(q->arg, name) : STR_NONE;
-        known = value.at != NULL;
+        known = name.len && !str_starts(name, STR("rule-")) && q->secret(q->arg, name, &value);
         if (!known && name.len && !str_starts(name, STR("rule-")))
             skip(q, "a redacted value is needed: set the environment variable %.*s", name);
         else if (!known)

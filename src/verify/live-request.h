@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "verify/rebind.h"
 
-/* Returns the value of [REDACTED:NAME]; an `at` of NULL: it is not known. */
-typedef struct str live_request_secret_fn(void *arg, struct str name);
+/* Returns whether the value of [REDACTED:NAME] is known, and sets `*value`. */
+typedef bool live_request_secret_fn(void *arg, struct str name, struct str *value);
 
 enum live_request_outcome {
     LIVE_REQUEST_MADE,

@@ -22,7 +22,7 @@
 
 enum { REBIND_LENGTH_MIN = 6, REBIND_MAX = 100000 };
 
-/* What is known of a recorded value. */
+/* The knowledge about a recorded value. */
 struct rebind_value {
     struct str live;  /* JSON; empty: unavailable */
     uint32_t blocker; /* the call that failed, if it is unavailable */

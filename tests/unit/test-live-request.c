@@ -3,10 +3,11 @@
 #include "terse.h"
 #include "test.h"
 
-static struct str secret(void *arg, struct str name)
+static bool secret(void *arg, struct str name, struct str *value)
 {
     (void)arg;
-    return str_eq(name, STR("API_KEY")) ? STR("k\"1") : STR_NONE;
+    *value = STR("k\"1");
+    return str_eq(name, STR("API_KEY"));
 }
 
 struct rig {

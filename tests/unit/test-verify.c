@@ -43,11 +43,12 @@ static void on_finding(void *to, const struct finding *f)
 
 static const struct verify_events events = { on_verdict, on_finding };
 
-static struct str no_secret(void *arg, struct str name)
+static bool no_secret(void *arg, struct str name, struct str *value)
 {
     (void)arg;
     (void)name;
-    return STR_NONE;
+    (void)value;
+    return false;
 }
 
 static void step(void *engine, const struct event *ev)
