@@ -148,7 +148,7 @@ const struct help_topic help_topics[] = {
               "    1  findings: a difference, an unmatched request\n"
               "    2  wrong command line or configuration; nothing was done\n"
               "    3  an input file cannot be used\n"
-              "    4  the server could not be started or reached, or is no MCP server\n"
+              "    4  the server cannot be started or reached, or is not an MCP server\n"
               "    5  input/output or internal error; output may be incomplete\n\n"
               "0 and 1 are results; with 2 and above there is no result.\n\n"
               "'record -- COMMAND' ends with the exit code of the server:\n\n"

@@ -62,8 +62,7 @@ static const char *rule_name(const struct redactor *r, int64_t rule)
 {
     if (rule >= (int64_t)r->secrets->count)
         return "a value that was sent";
-    return rule == PLACEHOLDER_NO_RULE ? "more than can be told"
-                                       : r->secrets->rules[rule].name.at;
+    return rule == PLACEHOLDER_NO_RULE ? "unlisted secrets" : r->secrets->rules[rule].name.at;
 }
 
 /* The member that is searched, for the observer. */
@@ -310,7 +309,7 @@ static void clean_message(struct redactor *r, struct record *rec, const struct r
         return;
     case REDACT_JSON_FAILED:
         report_hit(r, p, STR_NONE, PLACEHOLDER_NO_RULE);
-        replace_with_gap(rec, STR("secrets could not be taken out of it"));
+        replace_with_gap(rec, STR("its secrets could not be redacted"));
         return;
     }
 }

@@ -150,7 +150,7 @@ static void what_cannot_be_freed_is_a_gap(void **state)
     redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
     assert_line(&d, MESSAGE("'msg':{'method':'a','params':[true,true]},'us':5"),
                 "{'type':'gap','from':'client','messages':1,'bytes':35,"
-                "'why':'secrets could not be taken out of it','us':5}");
+                "'why':'its secrets could not be redacted','us':5}");
     stop(&d);
 }
 
