@@ -86,7 +86,7 @@ void secret_findings_add_json(struct json_out *o, const struct secret_findings *
         json_out_key_str(o, STR("member"), str_z(row->member));
         if (row->kind == RECORD_MESSAGE)
             json_out_key_str(o, STR("pointer"), row->pointer);
-        json_out_key_str(o, STR("what"), row->rule);
+        json_out_key_str(o, STR("rule"), row->rule);
         json_out_end_object(o);
     }
     json_out_end_array(o);
@@ -207,7 +207,7 @@ static void add_text(struct secret_report *r, const struct searched_file *f)
     term_escape(to, str_z(f->file.path), TERM_ONE_LINE);
     buf_add(to, STR(": "));
     if (!f->usable)
-        buf_add(to, STR("unusable"));
+        buf_add(to, STR("unreadable"));
     else if (f->findings.total)
         units_write_count(to, f->findings.total, "secret", "secrets");
     else
@@ -283,7 +283,7 @@ static bool search_files(struct secret_report *r, const struct operands *in, str
 {
     if (r->app->json) {
         json_out_object(&r->json);
-        json_out_key_int(&r->json, STR("v"), 1);
+        json_out_key_int(&r->json, STR("v"), JSON_OUTPUT_VERSION);
         json_out_key_str(&r->json, STR("command"), STR("check"));
         json_out_key(&r->json, STR("files"));
         json_out_array(&r->json);

@@ -61,7 +61,7 @@ static const bool is_file_finding[STATS_FINDING_COUNT] = {
 
 enum verdict { VERDICT_WHOLE, VERDICT_FINDINGS, VERDICT_DAMAGED, VERDICT_UNUSABLE };
 
-static const char *const verdict_names[] = { "whole", "odd", "damaged", "unusable" };
+static const char *const verdict_names[] = { "ok", "findings", "damaged", "unreadable" };
 
 struct check {
     const struct app *app;
@@ -205,11 +205,11 @@ static void add_skipped(struct buf *to, const struct reader_damage *d)
 
 static void add_skipped_json(struct json_out *o, const struct reader_damage *d)
 {
-    json_out_key(o, STR("left_out"));
+    json_out_key(o, STR("dropped"));
     json_out_object(o);
     json_out_key_int(o, STR("lines"), (int64_t)d->lines);
-    json_out_key_bool(o, STR("packed"), d->decompress_failed);
-    json_out_key(o, STR("at"));
+    json_out_key_bool(o, STR("decompress_failed"), d->decompress_failed);
+    json_out_key(o, STR("line_ranges"));
     json_out_array(o);
     for (size_t i = 0; i < d->range_count && i < READER_DAMAGE_RANGES; i++) {
         json_out_array(o);
@@ -261,7 +261,7 @@ static bool write_text(struct check *c, const struct checked_file *f, struct err
 
 static void add_findings_json(struct json_out *o, const struct check *c, const struct stats *s)
 {
-    json_out_key(o, STR("odd"));
+    json_out_key(o, STR("findings"));
     json_out_array(o);
     for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
         if (has_finding(c, s, what))
@@ -275,7 +275,7 @@ static void add_usable_json(struct json_out *o, const struct check *c,
     json_out_key_str(o, STR("format"), str_z(f->file.format));
     json_out_key_int(o, STR("bytes"), (int64_t)f->file.bytes);
     json_out_key_int(o, STR("messages"), (int64_t)message_count(f));
-    json_out_key_int(o, STR("remarks"), (int64_t)f->file.notes);
+    json_out_key_int(o, STR("notes"), (int64_t)f->file.notes);
     add_findings_json(o, c, &f->stats);
     if (!f->copy_path)
         return;
@@ -428,7 +428,7 @@ static bool check_all(struct check *c, const struct operands *in, struct err *e)
 
     if (c->app->json) {
         json_out_object(&c->json);
-        json_out_key_int(&c->json, STR("v"), 1);
+        json_out_key_int(&c->json, STR("v"), JSON_OUTPUT_VERSION);
         json_out_key_str(&c->json, STR("command"), STR("check"));
         json_out_key(&c->json, STR("files"));
         json_out_array(&c->json);
@@ -481,7 +481,7 @@ const struct command cmd_check = {
         "recorder leaves it: cut off, without header or footer, with gaps, or with numbers "
         "that do not increase. A complete file may have findings: responses without a request, "
         "requests without a response, lines that are not messages, messages that jq rejects. A "
-        "file that cannot be read is unusable.\n\n"
+        "file that cannot be read is unreadable.\n\n"
         "Ends with 0 if no file has a finding, with 1 if any file has one (--ignore accepts "
         "known findings), with 3 if a file cannot be read.\n\n"
         "--fix writes a copy in the same format: without the incomplete end, with a header, "

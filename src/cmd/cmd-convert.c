@@ -183,7 +183,7 @@ static void add_json(struct buf *to, const struct conversion *c, bool written)
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("convert"));
     json_out_key(&o, STR("inputs"));
     json_out_array(&o);

@@ -64,7 +64,7 @@ static void add_format_json(struct json_out *o, const struct format *f)
 {
     json_out_object(o);
     json_out_key_str(o, STR("name"), str_z(f->name));
-    json_out_key_str(o, STR("about"), str_z(f->about));
+    json_out_key_str(o, STR("description"), str_z(f->about));
     json_out_key_bool(o, STR("read"), f->open != NULL);
     json_out_key_bool(o, STR("write"), f->put != NULL);
     json_out_key(o, STR("extensions"));
@@ -82,7 +82,7 @@ static void add_json(struct buf *to)
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("formats"));
     json_out_key(&o, STR("formats"));
     json_out_array(&o);

@@ -67,7 +67,7 @@ static int inspect_run(const struct app *app, const void *args, const struct ope
 
 static const struct command_example inspect_examples[] = {
     { "mcpreel inspect session.jsonl", "client, server, calls, latencies and errors" },
-    { "mcpreel inspect --json session.jsonl | jq '.odd[].id'", "as JSON" },
+    { "mcpreel inspect --json session.jsonl | jq '.findings[].rule'", "as JSON" },
     { 0 },
 };
 

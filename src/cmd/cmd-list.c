@@ -301,17 +301,17 @@ static void add_entry(struct json_out *o, const struct list_entry *en)
     json_out_key_str_or_null(o, STR("error"), en->error);
     json_out_key_str_or_null(o, STR("recorded_at"),
                              en->has_time ? clock_format(text, en->time_us) : STR_NONE);
-    json_out_key_str(o, STR("changed_at"), clock_format(text, en->file->modified_us));
+    json_out_key_str(o, STR("modified_at"), clock_format(text, en->file->modified_us));
     json_out_key_int(o, STR("bytes"), (int64_t)en->file->size);
     json_out_key_str_or_null(o, STR("upstream"), en->upstream);
     json_out_key_str_or_null(o, STR("server_name"), en->name);
     json_out_key_str_or_null(o, STR("server_version"), en->version);
-    json_out_key(o, STR("calls"));
+    json_out_key(o, STR("tool_calls"));
     if (en->state == STATE_UNREADABLE)
         json_out_null(o);
     else
         json_out_int(o, (int64_t)en->calls);
-    json_out_key_bool(o, STR("calls_estimated"), en->estimated);
+    json_out_key_bool(o, STR("tool_calls_estimated"), en->estimated);
     json_out_end_object(o);
 }
 
@@ -320,9 +320,9 @@ static void add_json(struct buf *to, const struct list *l, size_t shown)
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("list"));
-    json_out_key_str(&o, STR("folder"), str_z(l->dir));
+    json_out_key_str(&o, STR("directory"), str_z(l->dir));
     json_out_key_int(&o, STR("count"), (int64_t)l->count);
     json_out_key_int(&o, STR("other_files"), (int64_t)l->other_count);
     json_out_key(&o, STR("recordings"));

@@ -127,7 +127,7 @@ static void add_json(struct buf *to, const struct redact_job *r)
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("redact"));
     json_out_key_str(&o, STR("input"), str_z(r->file.path));
     json_out_key_str(&o, STR("output"), str_z(r->args->output));

@@ -10,7 +10,7 @@ static void add_json(struct buf *to)
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("name"), STR("mcpreel"));
     json_out_key_str(&o, STR("version"), STR(MCPREEL_VERSION));
     json_out_key_str(&o, STR("date"), STR(MCPREEL_DATE));

@@ -70,11 +70,11 @@ static const struct {
 } kinds[] = {
     [DEMO_RESULT] = { "result", "", TERM_GREEN },
     [DEMO_TOOL_ERROR] = { "tool-error", "tool error: ", TERM_YELLOW },
-    [DEMO_ERROR] = { "error", "error ", TERM_YELLOW },
+    [DEMO_ERROR] = { "rpc-error", "error ", TERM_YELLOW },
     [DEMO_PROGRESS] = { "progress", "progress ", TERM_DIM },
     [DEMO_LOG] = { "log", "log, ", TERM_DIM },
-    [DEMO_SERVER_REQUEST] = { "question", "sampling request: ", TERM_DIM },
-    [DEMO_UNEXPECTED] = { "odd", "unexpected: ", TERM_RED },
+    [DEMO_SERVER_REQUEST] = { "server-request", "sampling request: ", TERM_DIM },
+    [DEMO_UNEXPECTED] = { "unexpected", "unexpected: ", TERM_RED },
 };
 
 static void add_received(const struct demo_steps *s, const struct demo_message *h)
@@ -258,7 +258,7 @@ static void add_json_received(struct json_out *o, const struct demo_message *h)
     }
     json_out_object(o);
     json_out_key_str(o, STR("kind"), str_z(kinds[h->kind].name));
-    json_out_key_str(o, STR("words"), h->summary);
+    json_out_key_str(o, STR("text"), h->summary);
     json_out_end_object(o);
 }
 
@@ -267,8 +267,8 @@ static void add_json_exchange(struct json_out *o, const struct demo_call *x)
     json_out_object(o);
     json_out_key_str(o, STR("method"), x->method);
     if (x->about.len)
-        json_out_key_str(o, STR("about"), x->about);
-    json_out_key(o, STR("heard"));
+        json_out_key_str(o, STR("description"), x->about);
+    json_out_key(o, STR("received"));
     json_out_array(o);
     for (const struct demo_message *h = x->received; h; h = h->next)
         add_json_received(o, h);
@@ -282,7 +282,7 @@ void demo_steps_add_json(const struct demo_steps *s, const struct demo_client *f
     struct json_out o = json_out_to(s->to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("demo"));
     json_out_key_str(&o, STR("recording"), str_z(s->file));
     json_out_key(&o, STR("requests"));

@@ -17,6 +17,9 @@
 /* JSON spelled as it is, as an initialiser of a struct str: JSON_LITERAL({ "a" : [1] }). */
 #define JSON_LITERAL(...) STR_INIT(#__VA_ARGS__)
 
+/* The member `v` of all --json output: docs/json-output.md. */
+enum { JSON_OUTPUT_VERSION = 2 };
+
 struct json_out {
     struct buf *to; /* borrowed */
     bool comma;     /* the next value needs one before it */

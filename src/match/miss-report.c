@@ -211,7 +211,7 @@ static bool write_difference(void *arg, const struct json_difference *d)
         json_out_object(t->data);
         json_out_key_str(t->data, STR("path"), buf_str(&path));
         write_value(t, "recorded", d->left);
-        write_value(t, "got", d->right);
+        write_value(t, "live", d->right);
         json_out_end_object(t->data);
     }
     buf_release(&place);
@@ -260,7 +260,7 @@ static void write_rejection(struct miss_report *why, const struct index_rejectio
         buf_add(&why->log_line, STR(", which was recorded without a response"));
         return;
     }
-    json_out_key_int(data, STR("status"), how->http_status);
+    json_out_key_int(data, STR("http_status"), how->http_status);
     buf_printf(&why->log_line,
                how->by_mcpreel ? ", which mcpreel itself answered with HTTP %u"
                                : ", which the server rejected with HTTP %u",
@@ -282,7 +282,7 @@ static void write_nearest(struct miss_report *why, struct miss_search *q, struct
     write_name(data, STR("method"), method);
     write_name(data, STR("subject"), subject);
     if (q->truncated) {
-        json_out_key_int(data, STR("looked_at"), (int64_t)q->compared_count);
+        json_out_key_int(data, STR("compared"), (int64_t)q->compared_count);
         buf_printf(&why->log_line, "; %s of the first %zu is #%lu ", words, q->compared_count,
                    seq);
     } else {
@@ -383,11 +383,11 @@ static const char *reason_of(const struct miss_search *q, enum match_outcome out
     case MATCH_EXHAUSTED:
         return "exhausted";
     case MATCH_OUT_OF_ORDER:
-        return "too early";
+        return "out-of-order";
     case MATCH_OTHER_PROTOCOL:
-        return "other era";
+        return "other-protocol-version";
     default:
-        return was_rejected(q) ? "not answered" : "never recorded";
+        return was_rejected(q) ? "recorded-without-response" : "no-match";
     }
 }
 

@@ -59,8 +59,8 @@ const char *operation_kind_name(enum operation_kind kind)
 {
     static const char *const names[] = {
         [OPERATION_REQUEST] = "request",           [OPERATION_BATCH] = "batch",
-        [OPERATION_NOTIFICATION] = "notification", [OPERATION_RESPONSE] = "answer",
-        [OPERATION_NON_MESSAGE] = "noise",
+        [OPERATION_NOTIFICATION] = "notification", [OPERATION_RESPONSE] = "response",
+        [OPERATION_NON_MESSAGE] = "non-message",
     };
     return NAME_OF(names, kind);
 }
@@ -68,10 +68,10 @@ const char *operation_kind_name(enum operation_kind kind)
 const char *operation_link_name(enum operation_link link)
 {
     static const char *const names[LINK_COUNT] = {
-        [LINK_NONE] = "none",   [LINK_SERVER_REQUEST] = "asked",
-        [LINK_RETRY] = "retry", [LINK_TASK] = "task",
-        [LINK_PAGE] = "page",   [LINK_BATCH] = "batch",
-        [LINK_LATE] = "stray",
+        [LINK_NONE] = "none",      [LINK_SERVER_REQUEST] = "server-request",
+        [LINK_RETRY] = "retry",    [LINK_TASK] = "task",
+        [LINK_PAGE] = "page",      [LINK_BATCH] = "batch",
+        [LINK_LATE] = "after-end",
     };
     return NAME_OF(names, link);
 }
@@ -79,11 +79,11 @@ const char *operation_link_name(enum operation_link link)
 const char *operation_role_name(enum operation_role role)
 {
     static const char *const names[ROLE_COUNT] = {
-        [ROLE_REQUEST] = "request",   [ROLE_RESPONSE] = "answer",
-        [ROLE_PROGRESS] = "progress", [ROLE_LOG] = "log",
-        [ROLE_CANCEL] = "cancel",     [ROLE_TASK_STATUS] = "status",
-        [ROLE_EVENT] = "event",       [ROLE_NOTIFICATION] = "notice",
-        [ROLE_NON_MESSAGE] = "noise", [ROLE_REDELIVERED] = "again",
+        [ROLE_REQUEST] = "request",         [ROLE_RESPONSE] = "response",
+        [ROLE_PROGRESS] = "progress",       [ROLE_LOG] = "log",
+        [ROLE_CANCEL] = "cancel",           [ROLE_TASK_STATUS] = "task-status",
+        [ROLE_EVENT] = "subscription",      [ROLE_NOTIFICATION] = "notification",
+        [ROLE_NON_MESSAGE] = "non-message", [ROLE_REDELIVERED] = "redelivered",
     };
     return NAME_OF(names, role);
 }
@@ -109,7 +109,7 @@ const char *operation_response_name(enum operation_response response)
 {
     static const char *const names[RESPONSE_COUNT] = {
         [RESPONSE_NONE] = "none",   [RESPONSE_RESULT] = "result",
-        [RESPONSE_ERROR] = "error", [RESPONSE_INPUT_REQUIRED] = "input",
+        [RESPONSE_ERROR] = "error", [RESPONSE_INPUT_REQUIRED] = "input-required",
         [RESPONSE_TASK] = "task",
     };
     return NAME_OF(names, response);
@@ -118,9 +118,11 @@ const char *operation_response_name(enum operation_response response)
 const char *operation_flag_name(enum operation_flag flag)
 {
     static const char *const names[OP_FLAG_COUNT] = {
-        "inferred", "orphan",   "duplicate",   "after-end",  "id-reused", "retry",   "input",
-        "task",     "more",     "cancelled",   "modern",     "noisy",     "cut",     "gap",
-        "evicted",  "redacted", "redelivered", "clock-back", "code",      "clipped", "refused",
+        "inferred",      "orphan",         "duplicate",  "after-end",  "id-reused",
+        "retry",         "input-required", "task",       "more-pages", "cancelled",
+        "stateless",     "non-message",    "aborted",    "gap",        "evicted",
+        "redacted",      "redelivered",    "time-order", "code",       "truncated",
+        "http-rejected",
     };
     size_t bit = 0;
 

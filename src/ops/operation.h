@@ -181,7 +181,7 @@ const struct operation_message *operation_message_at(const struct operation *op,
 void operation_add_message(struct operation *op, const struct operation_message *m);
 void operation_release(struct operation *op); /* the list of messages */
 
-/* The word in filters and JSON: "request", "asked", "progress", "rpc-error". */
+/* The word in filters and JSON: "request", "server-request", "progress", "rpc-error". */
 const char *operation_kind_name(enum operation_kind kind);
 const char *operation_link_name(enum operation_link link);
 const char *operation_role_name(enum operation_role role);

@@ -181,20 +181,20 @@ static void write_counts(struct json_out *o, const struct replay_report *r)
         { "requests", r->requests },
         { "matched", r->matched },
         { "repeated", r->repeated },
-        { "borrowed", r->from_other_session },
-        { "differing", r->params_differ },
-        { "redacted", r->redacted },
+        { "from_other_session", r->from_other_session },
+        { "differing_params", r->params_differ },
+        { "redacted_params", r->redacted },
         { "ambiguous", r->ambiguous },
-        { "passed_over", r->skipped_count },
-        { "refused", r->version_refused },
+        { "skipped", r->skipped_count },
+        { "unsupported_protocol_version", r->version_refused },
         { "unmatched", r->unmatched },
-        { "passed_through", r->forwarded },
+        { "forwarded", r->forwarded },
         { "unused", replay_report_unused_count(r) },
-        { "questions", r->server_requests[SERVER_REQUEST_SENT] },
-        { "questions_differing", r->server_requests[SERVER_REQUEST_DIFFERS] },
-        { "questions_left_out", r->server_requests[SERVER_REQUEST_UNSUPPORTED] },
-        { "questions_unanswered", r->server_requests[SERVER_REQUEST_NO_RESPONSE] },
-        { "tokens_left", r->token_count },
+        { "server_requests", r->server_requests[SERVER_REQUEST_SENT] },
+        { "server_requests_differing", r->server_requests[SERVER_REQUEST_DIFFERS] },
+        { "server_requests_unsupported", r->server_requests[SERVER_REQUEST_UNSUPPORTED] },
+        { "server_requests_unanswered", r->server_requests[SERVER_REQUEST_NO_RESPONSE] },
+        { "token_text_left", r->token_count },
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -206,8 +206,8 @@ static void write_note(struct json_out *o, const struct replay_report *r,
 {
     static const char *const words[SERVER_REQUEST_OUTCOMES] = {
         [SERVER_REQUEST_DIFFERS] = "differs",
-        [SERVER_REQUEST_UNSUPPORTED] = "left out",
-        [SERVER_REQUEST_NO_RESPONSE] = "no answer"
+        [SERVER_REQUEST_UNSUPPORTED] = "unsupported",
+        [SERVER_REQUEST_NO_RESPONSE] = "unanswered"
     };
 
     json_out_object(o);
@@ -257,7 +257,7 @@ void replay_report_write(const struct replay_report *r, struct buf *to, int exit
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("replay"));
     json_out_key_int(&o, STR("exit_code"), exit_code);
     write_counts(&o, r);
@@ -266,13 +266,13 @@ void replay_report_write(const struct replay_report *r, struct buf *to, int exit
     for (size_t i = 0; i < r->miss_count; i++)
         write_miss(&o, r, &r->misses[i]);
     json_out_end_array(&o);
-    write_requests(&o, r, "passed_over_requests", next_skipped);
-    json_out_key(&o, STR("question_remarks"));
+    write_requests(&o, r, "skipped_requests", next_skipped);
+    json_out_key(&o, STR("server_request_notes"));
     json_out_array(&o);
     for (size_t i = 0; i < r->note_count; i++)
         write_note(&o, r, &r->notes[i]);
     json_out_end_array(&o);
-    write_requests(&o, r, "tokens_left_requests", replay_report_next_token);
+    write_requests(&o, r, "token_text_left_requests", replay_report_next_token);
     write_requests(&o, r, "unused_requests", replay_report_next_unused);
     json_out_end_object(&o);
 }

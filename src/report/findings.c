@@ -125,11 +125,11 @@ void findings_write_json(struct json_out *o, const struct stats *s,
     buf_init(&text, 16 * STATS_TEXT);
     findings_write_text(&text, s, what);
     json_out_object(o);
-    json_out_key_str(o, STR("id"), str_z(finding_texts[what].id));
+    json_out_key_str(o, STR("rule"), str_z(finding_texts[what].id));
     json_out_key_int(o, STR("count"), (int64_t)f->count);
     if (f->seq)
         json_out_key_int(o, STR("seq"), (int64_t)f->seq);
-    json_out_key_str(o, STR("text"), buf_str(&text));
+    json_out_key_str(o, STR("message"), buf_str(&text));
     json_out_end_object(o);
     buf_release(&text);
 }

@@ -68,7 +68,7 @@ static void add_file(struct json_out *o, const struct inspect_file *file)
     json_out_key_str(o, STR("path"), str_z(file->path));
     json_out_key_str(o, STR("format"), str_z(file->format));
     key_count(o, STR("bytes"), file->bytes);
-    key_count(o, STR("remarks"), file->notes);
+    key_count(o, STR("notes"), file->notes);
     json_out_end_object(o);
 }
 
@@ -112,7 +112,7 @@ static void add_sent(struct json_out *o, struct str key, const uint64_t *kinds)
 
 static void add_lines(struct json_out *o, const uint64_t *lines)
 {
-    json_out_key(o, STR("lines"));
+    json_out_key(o, STR("records"));
     json_out_object(o);
     key_count(o, STR("header"), lines[RECORD_HEADER]);
     key_count(o, STR("message"), lines[RECORD_MESSAGE]);
@@ -148,7 +148,7 @@ static void add_totals(struct json_out *o, const struct stats *s)
     add_sent(o, STR("server"), s->messages[TO_CLIENT]);
     key_count(o, STR("redelivered"), s->redelivered);
     key_count(o, STR("operations"), s->op_stats.count);
-    key_count(o, STR("parts"), s->op_stats.continuations);
+    key_count(o, STR("children"), s->op_stats.continuations);
     add_all_outcomes(o, s->op_stats.outcomes);
     key_count(o, STR("sessions"), s->session_count);
     key_count(o, STR("stderr_lines"), s->stderr_lines);
@@ -161,11 +161,11 @@ static void add_session(struct json_out *o, const struct stats *s,
 {
     json_out_object(o);
     if (others) {
-        json_out_key_bool(o, STR("others"), true);
+        json_out_key_bool(o, STR("aggregate"), true);
     } else {
         key_peer(o, STR("client"), &session->client);
         key_peer(o, STR("server"), &session->server);
-        json_out_key_str_or_null(o, STR("protocol"), session->protocol);
+        json_out_key_str_or_null(o, STR("protocol_version"), session->protocol);
         key_ms(o, STR("start_ms"), s, session->first_us);
         key_ms(o, STR("duration_ms"), s, session->last_us - session->first_us);
     }
@@ -208,7 +208,7 @@ static void add_all_times(struct json_out *o, const struct op_stats_times *t)
 static void add_outcomes(struct json_out *o, const struct op_stats_row *row)
 {
     key_count(o, STR("answered"), op_stats_answered(row));
-    key_count(o, STR("wanted_input"), row->input_required);
+    key_count(o, STR("input_required"), row->input_required);
     key_count(o, STR("rpc_errors"), row->outcomes[OUTCOME_RPC_ERROR]);
     key_count(o, STR("tool_errors"), row->outcomes[OUTCOME_TOOL_ERROR]);
     key_count(o, STR("http_errors"), row->outcomes[OUTCOME_HTTP_ERROR]);
@@ -224,7 +224,7 @@ static void add_operation(struct json_out *o, const struct op_stats_row *row, bo
 {
     json_out_object(o);
     if (others) {
-        json_out_key_bool(o, STR("others"), true);
+        json_out_key_bool(o, STR("aggregate"), true);
     } else {
         key_from(o, row->dir);
         json_out_key_str(o, STR("method"), row->method);
@@ -256,7 +256,7 @@ static void add_notification(struct json_out *o, const struct stats_notification
 {
     json_out_object(o);
     if (others) {
-        json_out_key_bool(o, STR("others"), true);
+        json_out_key_bool(o, STR("aggregate"), true);
     } else {
         key_from(o, n->dir);
         json_out_key_str(o, STR("method"), n->method);
@@ -280,10 +280,10 @@ static void add_tool(struct json_out *o, const struct stats_tool *tool, bool oth
 {
     json_out_object(o);
     if (others) {
-        json_out_key_bool(o, STR("others"), true);
+        json_out_key_bool(o, STR("aggregate"), true);
     } else {
         json_out_key_str(o, STR("name"), tool->name);
-        json_out_key_bool(o, STR("advertised"), tool->advertised);
+        json_out_key_bool(o, STR("listed"), tool->advertised);
     }
     key_count(o, STR("calls"), tool->calls);
     json_out_end_object(o);
@@ -304,7 +304,7 @@ static void add_code(struct json_out *o, const struct stats_code *row, bool othe
 {
     json_out_object(o);
     if (others) {
-        json_out_key_bool(o, STR("others"), true);
+        json_out_key_bool(o, STR("aggregate"), true);
     } else {
         key_from(o, row->dir == TO_CLIENT ? TO_CLIENT : TO_SERVER);
         json_out_key(o, STR("code"));
@@ -339,7 +339,7 @@ static void add_errors(struct json_out *o, const struct stats *s)
 
 static void add_findings(struct json_out *o, const struct stats *s)
 {
-    json_out_key(o, STR("odd"));
+    json_out_key(o, STR("findings"));
     json_out_array(o);
     for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
         if (s->findings[what].count)
@@ -352,13 +352,13 @@ void inspect_json_write(struct buf *to, const struct stats *s, const struct insp
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("command"), STR("inspect"));
     add_file(&o, file);
     add_header(&o, &s->header);
     key_peer(&o, STR("client"), &s->client);
     key_peer(&o, STR("server"), &s->server);
-    json_out_key_str_or_null(&o, STR("protocol"), s->protocol);
+    json_out_key_str_or_null(&o, STR("protocol_version"), s->protocol);
     add_totals(&o, s);
     add_sessions(&o, s);
     add_operations(&o, &s->op_stats.rows);

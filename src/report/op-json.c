@@ -73,22 +73,22 @@ static void add_exit(struct json_out *o, const struct operation *op)
 static void add_outcome(struct json_out *o, const struct operation *op)
 {
     json_out_key_str(o, STR("outcome"), str_z(operation_outcome_name(op->outcome)));
-    json_out_key(o, STR("code"));
+    json_out_key(o, STR("error_code"));
     if (op->flags & OP_HAS_CODE)
         json_out_int(o, op->code);
     else
         json_out_null(o);
-    add_int_or_null(o, STR("status"), op->status ? (int64_t)op->status : -1);
-    json_out_key_str_or_null(o, STR("why"), op->why);
+    add_int_or_null(o, STR("http_status"), op->status ? (int64_t)op->status : -1);
+    json_out_key_str_or_null(o, STR("http_failure"), op->why);
     add_exit(o, op);
-    json_out_key_str(o, STR("answer"), str_z(operation_response_name(op->response)));
+    json_out_key_str(o, STR("response"), str_z(operation_response_name(op->response)));
     add_int_or_null(o, STR("start_us"), op->first_us);
     add_int_or_null(o, STR("total_us"), op->total_us);
     add_int_or_null(o, STR("server_us"), op->server_us);
     add_int_or_null(o, STR("wait_us"), op->wait_us);
     json_out_key_int(o, STR("bytes"), (int64_t)op->bytes);
     json_out_key_int(o, STR("request_bytes"), (int64_t)op->request_bytes);
-    json_out_key_int(o, STR("answer_bytes"), (int64_t)op->response_bytes);
+    json_out_key_int(o, STR("response_bytes"), (int64_t)op->response_bytes);
 }
 
 void op_json_write_operation(struct buf *to, const struct operation *op,
@@ -97,7 +97,7 @@ void op_json_write_operation(struct buf *to, const struct operation *op,
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("type"), STR("operation"));
     json_out_key_int(&o, STR("number"), (int64_t)op->number);
     add_int_or_null(&o, STR("parent"), op->parent ? (int64_t)op->parent : -1);
@@ -109,7 +109,7 @@ void op_json_write_operation(struct buf *to, const struct operation *op,
     json_out_key_str_or_null(&o, STR("arguments_text"), detail->arguments);
     json_out_key_str_or_null(&o, STR("error_text"), detail->error);
     add_raw(&o, STR("id"), op->id);
-    json_out_key_str_or_null(&o, STR("task"), op->task);
+    json_out_key_str_or_null(&o, STR("task_id"), op->task);
     add_int_or_null(&o, STR("session"), op->has & HAS_SESSION ? (int64_t)op->session : -1);
     add_outcome(&o, op);
     add_int_or_null(&o, STR("items"), op->items ? (int64_t)op->items : -1);
@@ -137,7 +137,7 @@ void op_json_write_message(struct buf *to, const struct operation_event *ev, int
     bool message = r->kind == RECORD_MESSAGE;
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("type"), STR("message"));
     add_int_or_null(&o, STR("seq"), ev->message->seq ? (int64_t)ev->message->seq : -1);
     add_int_or_null(&o, STR("us"), us);
@@ -147,7 +147,7 @@ void op_json_write_message(struct buf *to, const struct operation_event *ev, int
     json_out_key_str_or_null(&o, STR("method"), ev->op->method);
     json_out_key_str_or_null(&o, STR("subject"), ev->op->subject);
     add_raw(&o, STR("id"), message ? json_raw(json_get(r->message.msg, STR("id"))) : STR_NONE);
-    add_int_or_null(&o, STR("took_us"),
+    add_int_or_null(&o, STR("latency_us"),
                     ev->message->role == ROLE_RESPONSE ? ev->op->response_us : -1);
     json_out_key_int(&o, STR("bytes"),
                      (int64_t)(message ? json_raw(r->message.msg).len : r->bytes.bytes.len));
@@ -165,7 +165,7 @@ static struct str record_type(const struct record *r)
     case RECORD_STDERR:
         return STR("stderr");
     case RECORD_PROC:
-        return STR("process");
+        return STR("proc");
     case RECORD_SSE:
         return STR("sse");
     case RECORD_GAP:
@@ -180,7 +180,7 @@ void op_json_write_record(struct buf *to, const struct record *r, int64_t us)
     struct json_out o = json_out_to(to);
 
     json_out_object(&o);
-    json_out_key_int(&o, STR("v"), 1);
+    json_out_key_int(&o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(&o, STR("type"), record_type(r));
     add_int_or_null(&o, STR("us"), us);
     if (r->kind == RECORD_STDERR)

@@ -9,7 +9,7 @@
 #include "mcp/method.h"
 
 enum {
-    ROLE = 10, /* columns */
+    ROLE = 14, /* columns */
     SESSION = 9,
     WIDE = 110, /* terminal width from which all columns fit */
     NAME_LEAST = 20,

@@ -2,9 +2,6 @@
 
 #include "format/python-json.h"
 
-/* The member `v`. */
-enum { JSON_OUTPUT_VERSION = 2 };
-
 /* Writes a count or line; null if it is 0. */
 static void write_number(struct json_out *o, struct str key, uint64_t n)
 {

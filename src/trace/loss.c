@@ -174,8 +174,8 @@ void loss_write_json(struct json_out *o, const struct loss *l)
         if (l->count[i])
             json_out_key_int(o, str_z(feature_name(1u << i)), (int64_t)l->count[i]);
     if (l->unknown_lines)
-        json_out_key_int(o, STR("unknown"), (int64_t)l->unknown_lines);
+        json_out_key_int(o, STR("unknown-records"), (int64_t)l->unknown_lines);
     if (l->unread_values)
-        json_out_key_int(o, STR("unread"), (int64_t)l->unread_values);
+        json_out_key_int(o, STR("unread-values"), (int64_t)l->unread_values);
     json_out_end_object(o);
 }

@@ -43,8 +43,8 @@ def is_told(one, mcpreel, run, status, said):
     assert f"http {status}" in shown and said in shown and "pending" not in shown
     assert said in run([mcpreel, "show", "-m", one.file]).out.decode().replace("\n", " ")
     assert said[:60] in " ".join(run([mcpreel, "inspect", one.file]).out.decode().split())
-    found = json.loads(run([mcpreel, "--json", "check", one.file]).out)["files"][0]["odd"]
-    assert said in [f for f in found if f["id"] == "http-fault"][0]["text"]
+    found = json.loads(run([mcpreel, "--json", "check", one.file]).out)["files"][0]["findings"]
+    assert said in [f for f in found if f["rule"] == "http-fault"][0]["message"]
 
 
 @pytest.mark.parametrize("status, body, said", [

@@ -108,7 +108,7 @@ def test_what_can_be_unpacked_of_a_file_that_is_cut_off_is_saved(pack, run, mcpr
     assert ran.code == 0 and b"the compressed data is cut off; used up to here" in ran.err
     assert run([mcpreel, "-q", "check", packed]).code == 1
     report = json.loads(run([mcpreel, "-q", "--json", "check", "--fix", packed, "-o", fixed]).out)["files"][0]
-    assert report["verdict"] == "damaged" and report["copy"]["left_out"]["packed"] is True
+    assert report["verdict"] == "damaged" and report["copy"]["dropped"]["decompress_failed"] is True
     saved = fixed.read_bytes().splitlines()
     assert saved[0] == recording.read_bytes().splitlines()[0] and b'"footer"' in saved[-1]
 
@@ -282,7 +282,7 @@ def test_a_large_file_takes_little_memory(large, tmp_path):
     assert rss <= LIMIT_KB
     rss, _, out = measured(OPTIMISED, "-q", "check", "--fix", "-o", tmp_path / "fixed.jsonl", large)
     assert rss <= LIMIT_KB
-    assert out.startswith(f"{large}: whole, ")
+    assert out.startswith(f"{large}: ok, ")
     assert (tmp_path / "fixed.jsonl").read_bytes() == large.read_bytes()
 
 
@@ -332,8 +332,8 @@ def test_check_knows_what_jq_does_not_take(value, expected, run, mcpreel, tmp_pa
     path = tmp_path / "a.jsonl"
     path.write_text('{"type":"message","seq":1,"ts":"2026-11-15T21:00:00.000Z","dir":"c2s",'
                     f'"msg":{{"method":"x","params":{value}}}}}\n')
-    found = json.loads(run([mcpreel, "-q", "--json", "check", path]).out)["files"][0]["odd"]
-    assert [f["id"] for f in found if f["id"] in ("lone-surrogate", "too-deep")] == ([expected] if expected else [])
+    found = json.loads(run([mcpreel, "-q", "--json", "check", path]).out)["files"][0]["findings"]
+    assert [f["rule"] for f in found if f["rule"] in ("lone-surrogate", "too-deep")] == ([expected] if expected else [])
     version = subprocess.run(["jq", "--version"], capture_output=True, text=True).stdout.strip()
     if version == "jq-1.6":  # later ones take more
         taken = subprocess.run(["jq", "-e", "true"], stdin=path.open(), capture_output=True).returncode == 0
@@ -348,10 +348,10 @@ def test_a_repaired_copy_is_whole_wherever_it_broke_off(cut, run, mcpreel, recor
     torn.write_bytes(text[:kept] + b"\0" * (cut % 3))
     ran = run([mcpreel, "-q", "--json", "check", "--fix", torn, "-o", fixed])
     assert ran.code in (0, 1), str(ran)
-    left = {f["id"] for f in json.loads(ran.out)["files"][0]["copy"]["odd"]}
+    left = {f["rule"] for f in json.loads(ran.out)["files"][0]["copy"]["findings"]}
     assert left <= {"server-noise", "unanswered", "lone-surrogate", "short-batch"}
     checked = json.loads(run([mcpreel, "-q", "--json", "check", fixed]).out)["files"][0]
-    assert {f["id"] for f in checked["odd"]} == left and checked["verdict"] in ("whole", "odd")
+    assert {f["rule"] for f in checked["findings"]} == left and checked["verdict"] in ("ok", "findings")
     run([mcpreel, "-q", "check", "--fix", fixed, "-o", again])
     assert again.read_bytes() == fixed.read_bytes()
 
@@ -406,9 +406,9 @@ def test_the_page_of_formats_is_that_of_the_program(run, mcpreel):
     listed, kept = map(cells, page.split("\n## What they keep\n"))
     assert [(re.search(r"`(\w+)`", name)[1], bool(read), bool(write), re.findall(r"`([^`]+)`", names), about)
             for name, read, write, names, about in listed[1:]] == [
-        (f["name"], f["read"], f["write"], f["extensions"], f["about"]) for f in formats]
+        (f["name"], f["read"], f["write"], f["extensions"], f["description"]) for f in formats]
     assert [cell.strip("`") for cell in kept[0][1:]] == [f["name"] for f in formats]
-    names = [re.match(r"`(\w+)`", row[0])[1] for row in kept[1:]]
+    names = [re.match(r"`([\w-]+)`", row[0])[1] for row in kept[1:]]
     assert len(names) == len(set(names)) == len(formats[0]["keeps"] + formats[0]["loses"])
     for n, f in enumerate(formats):
         assert [name for name, row in zip(names, kept[1:]) if row[n + 1]] == f["keeps"]

@@ -123,7 +123,7 @@ def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream
     assert client.answer().status == 405
     recorded(program)
     judged = checked(mcpreel, program)
-    assert (judged.returncode, judged.stdout) == (0, f"{program.file}: whole, 5 messages\n")
+    assert (judged.returncode, judged.stdout) == (0, f"{program.file}: ok, 5 messages\n")
     shown = subprocess.run([mcpreel, "show", program.file], capture_output=True, text=True, timeout=60).stdout
     assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"rejected by HTTP +rpc -32000",
                                                             "malformed", "unexpected response")] == [True, True, True, False, False]

@@ -95,8 +95,8 @@ def is_told(program, mcpreel, run, whys, advice="; if that is the MCP endpoint, 
     assert CANARY not in program.err and CANARY not in program.file.read_text()
     assert said in run([mcpreel, "show", "-m", program.file]).out.decode()
     assert said[:60] in " ".join(run([mcpreel, "inspect", program.file]).out.decode().split())
-    found = json.loads(run([mcpreel, "--json", "check", program.file]).out)["files"][0]["odd"]
-    assert said in [f for f in found if f["id"] == "http-fault"][0]["text"]
+    found = json.loads(run([mcpreel, "--json", "check", program.file]).out)["files"][0]["findings"]
+    assert said in [f for f in found if f["rule"] == "http-fault"][0]["message"]
 
 
 @pytest.mark.parametrize("where", ["/else", "http://127.0.0.1:PORT/else"])

@@ -758,7 +758,7 @@ def session(upstream, record):
 
 def test_check_finds_nothing_wrong(mcpreel, run, session):
     ran = run([mcpreel, "check", "--ignore", "unlisted-tool", session])
-    assert (ran.code, ran.out.decode()) == (0, f"{session}: whole, 6 messages\n"), ran
+    assert (ran.code, ran.out.decode()) == (0, f"{session}: ok, 6 messages\n"), ran
 
 
 def test_inspect_and_show_tell_of_the_session(mcpreel, run, session):

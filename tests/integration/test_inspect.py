@@ -110,9 +110,9 @@ def test_what_is_counted_in_a_large_file_is_right(tmp_path):
     assert seen["totals"]["client"]["requests"] == n + 1
     assert sum(op["calls"] for op in seen["operations"]) == n + 1
     assert sum(op["answered"] for op in seen["operations"]) == n
-    assert len(seen["operations"]) == 513 and seen["operations"][-1]["others"]
+    assert len(seen["operations"]) == 513 and seen["operations"][-1]["aggregate"]
     assert seen["operations"][3]["calls"] == 2
-    assert [(o["id"], o["count"]) for o in seen["odd"]] == [("no-footer", 1), ("unanswered", 1)]
+    assert [(o["rule"], o["count"]) for o in seen["findings"]] == [("no-footer", 1), ("unanswered", 1)]
 
 
 def documented(section, table=r"^\| (`.+?) \|"):
@@ -168,7 +168,7 @@ def test_inspect_counts_what_show_lists(case, mcpreel, run, tmp_path):
         assert totals["operations"] == len(shown)
         parts = [op for op in shown if op["kind"] == "request" and op["link"] in ("retry", "task", "page")
                  and "after-end" not in op["flags"] and any(m["role"] == "request" for m in op["messages"])]
-        assert totals["parts"] == len(parts)
+        assert totals["children"] == len(parts)
         assert {k: v for k, v in totals["outcomes"].items() if v} == \
             dict(collections.Counter(op["outcome"] for op in shown if op not in parts))
 
@@ -180,7 +180,7 @@ def test_there_are_recordings_to_compare():
 
 def test_the_documented_oddities_are_those_of_the_program():
     source = (ROOT / "src" / "report" / "findings.c").read_text()
-    assert documented("What may be odd")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
+    assert documented("Findings")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
 
 
 # A pipe that is fed slowly is slow on every machine.

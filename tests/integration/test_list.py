@@ -22,7 +22,7 @@ def test_what_record_writes_without_a_name_is_listed(variable, below, mcpreel, r
     assert run([mcpreel, "record", "--", mcpreel, "demo", "server"], stdin=PING, env=env).code == 0
     [one] = listed(run, mcpreel, **env)
     assert one["path"].startswith(os.fspath(tmp_path / below) + os.sep)
-    assert (one["state"], one["calls"], one["calls_estimated"]) == ("complete", 1, False)
+    assert (one["state"], one["tool_calls"], one["tool_calls_estimated"]) == ("complete", 1, False)
     assert one["path"] in run([mcpreel, "list"], env=env).out.decode()
 
 
@@ -47,7 +47,7 @@ def test_other_formats_and_packed_files_are_listed_too(mcpreel, run, tmp_path):
         assert run([mcpreel, "convert", source, "-o", tmp_path / name]).code == 0
     rows = {os.path.basename(one["path"]): one for one in listed(run, mcpreel, tmp_path)}
     assert set(rows) == {"a.jsonl", "b.json", "c.trace.jsonl", "d.jsonl.gz"}
-    assert {one["calls"] for one in rows.values()} == {1}
+    assert {one["tool_calls"] for one in rows.values()} == {1}
 
 
 def test_a_file_without_permission_is_listed_and_the_rest_as_well(mcpreel, run, tmp_path):
@@ -67,7 +67,7 @@ def test_gigabytes_are_not_read(mcpreel, run, tmp_path):
             file.write(HEADER + call(1, "a") * 500)
             file.truncate(4 << 30)
     rows = listed(run, mcpreel, tmp_path)
-    assert len(rows) == 50 and all(one["calls_estimated"] for one in rows)
+    assert len(rows) == 50 and all(one["tool_calls_estimated"] for one in rows)
 
 
 def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):

@@ -42,6 +42,6 @@ def test_many_comments_are_counted_not_written_one_by_one(run, mcpreel, tmp_path
     assert order == ["message", "sse", "raw", "sse", "raw", "message", "sse", "sse", "message"], order
     assert file.stat().st_size < 20000
     told = json.loads(run([mcpreel, "--json", "check", file]).out)["files"][0]
-    assert [(odd["id"], odd["count"]) for odd in told["odd"] if "noise" in odd["id"]] == [("server-noise", NOISE)], told
+    assert [(odd["rule"], odd["count"]) for odd in told["findings"] if "noise" in odd["rule"]] == [("server-noise", NOISE)], told
     replayed = run([mcpreel, "replay", file], stdin=json.dumps(call(7)).encode() + b"\n")
     assert json.loads(replayed.out.splitlines()[-1]) == result(7), replayed

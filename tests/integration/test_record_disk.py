@@ -195,7 +195,7 @@ def test_a_recording_cut_at_any_byte_can_be_used(run, mcpreel, tmp_path):
             continue
         head = whole[:cut]
         count = sum(b'"type":"message"' in line and is_json(line) for line in head.split(b"\n"))
-        assert verdict["verdict"] != "unusable", (cut, verdict)
+        assert verdict["verdict"] != "unreadable", (cut, verdict)
         assert verdict["messages"] == count, (cut, verdict)
     assert len(cuts) == len(whole) - 1
 
@@ -316,7 +316,7 @@ def test_a_file_system_that_stays_full(small_disk, mcpreel, run, tmp_path):
     gaps = [line for line in lines if line["type"] == "gap"]
     assert footer["type"] == "footer" and {g["why"] for g in gaps} == {"No space left on device"}
     assert sum(g["messages"] for g in gaps) == 800 - len(messages(tmp_path / "r.jsonl")) > 0
-    assert json.loads(run([mcpreel, "--json", "check", tmp_path / "r.jsonl"]).out)["files"][0]["verdict"] != "unusable"
+    assert json.loads(run([mcpreel, "--json", "check", tmp_path / "r.jsonl"]).out)["files"][0]["verdict"] != "unreadable"
 
 
 def end_of(path, count):
@@ -641,7 +641,7 @@ def test_parts_are_whole_and_join_to_what_one_file_would_be(run, mcpreel, tmp_pa
         assert joined[1:-1] == recorded
         head, foot = json.loads(joined[0]), json.loads(joined[-1])
         assert "part" not in head and (foot["total_messages"], foot["exit_code"], foot["errors"]) == (80, 0, 0)
-    assert json.loads(run([mcpreel, "--json", "check", tmp_path / "joined"]).out)["files"][0]["verdict"] == "whole"
+    assert json.loads(run([mcpreel, "--json", "check", tmp_path / "joined"]).out)["files"][0]["verdict"] == "ok"
 
 
 def test_parts_of_two_sessions_do_not_mix(run, mcpreel, tmp_path):

@@ -329,7 +329,7 @@ def test_the_report_tells_what_was_passed_on(recording, server, run, mcpreel, tm
               stdin=(json.dumps(request(1, "prompts/list")) + "\n").encode())
     report = json.loads((tmp_path / "report.json").read_text())
     assert ran.code == report["exit_code"] == 1
-    assert (report["requests"], report["matched"], report["unmatched"], report["passed_through"]) == (1, 0, 1, 1)
+    assert (report["requests"], report["matched"], report["unmatched"], report["forwarded"]) == (1, 0, 1, 1)
     assert [r["method"] for r in report["unmatched_requests"]] == ["prompts/list"]
     assert [r["seq"] for r in report["unused_requests"]] == [3, 5, 7] and report["unused"] == 3
 
@@ -425,7 +425,7 @@ def test_a_client_of_another_era_is_a_failure_that_is_reported(recording, run, m
     ran = run([mcpreel, "-q", "replay", "--report", tmp_path / "report.json", recording],
               stdin=(json.dumps(modern) + "\n").encode())
     report = json.loads((tmp_path / "report.json").read_text())
-    assert ran.code == report["exit_code"] == 1 and report["refused"] == 1
+    assert ran.code == report["exit_code"] == 1 and report["unsupported_protocol_version"] == 1
     assert json.loads(ran.out)["error"]["code"] == -32022
     assert b"a client was not served" in ran.err
 

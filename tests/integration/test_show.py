@@ -433,7 +433,7 @@ def test_follow_of_messages_and_as_json(mcpreel, tmp_path):
     with Followed(mcpreel, path, "--json", "-m") as followed:
         followed.until('"role":"request"')
         append(path, answer(2, 1))
-        followed.until('"role":"answer"')
+        followed.until('"role":"response"')
         append(path, FOOTER)
         assert followed.end() == ""
 

@@ -92,7 +92,7 @@ def test_who_probes_with_a_sibling_leaves_whole_recordings(mcpreel, run, bridged
     tape = bridged("ts-2-auto", server)
     assert len(tape.files) == 2
     report = json.loads(run([mcpreel, "--json", "check", *tape.files]).out)
-    assert [(file["verdict"], file["odd"]) for file in report["files"] if file["verdict"] in ("damaged", "unusable")] == []
+    assert [(file["verdict"], file["findings"]) for file in report["files"] if file["verdict"] in ("damaged", "unreadable")] == []
     probe, session = ([json.loads(line) for line in file.read_bytes().splitlines()] for file in tape.files)
     assert [line["msg"].get("method") for line in probe if line.get("dir") == "c2s"] == ["server/discover"]
     for lines in (probe, session):

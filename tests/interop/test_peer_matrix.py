@@ -74,7 +74,7 @@ def test_every_recording_is_whole(taped, mcpreel, run, client, server):
 def test_a_recording_tells_what_the_client_knows(taped, mcpreel, run, whole, client, server):
     played, folder = taped(client, server)
     told = json.loads(run([mcpreel, "inspect", "--json", whole(folder)]).out)
-    assert told["protocol"] == played.document["server"]["protocol"]
+    assert told["protocol_version"] == played.document["server"]["protocol"]
     assert told["server"]["name"] == played.document["server"]["info"]["name"]
     asked = {}
     for step in played.document["steps"]:

@@ -50,7 +50,7 @@ static void write_outcome(struct buf *to, const struct operation *op)
         buf_printf(to, " why='%.*s'", STR_ARG(op->why));
     if (op->response == RESPONSE_INPUT_REQUIRED || op->response == RESPONSE_TASK ||
         op->outcome == OUTCOME_LATE)
-        buf_printf(to, " answer=%s", operation_response_name(op->response));
+        buf_printf(to, " response=%s", operation_response_name(op->response));
     write_word(to, "task=", op->task);
     if (op->items)
         buf_printf(to, " items=%llu", (unsigned long long)op->items);

@@ -23,7 +23,7 @@ static void a_batch_that_is_not_whole_is_what_was_seen_of_it(void **state)
     check("batch=1:0/3 c2s {'id':1,'method':'a'}\n"
           "s2c {'id':1,'result':{}}\n",
           "1 batch c2s ok batch*1 |\n"
-          "2<1:batch c2s a id=1 ok | 1:request 2:answer\n");
+          "2<1:batch c2s a id=1 ok | 1:request 2:response\n");
 }
 
 static void the_last_member_may_be_answered_first(void **state)
@@ -34,8 +34,8 @@ static void the_last_member_may_be_answered_first(void **state)
           "s2c {'id':2,'result':{'isError':true}}\n"
           "s2c {'id':1,'error':{'code':5}}\n",
           "1 batch c2s tool-error batch*2 |\n"
-          "2<1:batch c2s a id=1 rpc-error code=5 | 1:request 4:answer\n"
-          "3<1:batch c2s b id=2 tool-error | 2:request 3:answer\n");
+          "2<1:batch c2s a id=1 rpc-error code=5 | 1:request 4:response\n"
+          "3<1:batch c2s b id=2 tool-error | 2:request 3:response\n");
 }
 
 static void numbers_may_be_used_again(void **state)

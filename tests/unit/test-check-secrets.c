@@ -36,9 +36,9 @@ static void secrets_are_told_by_their_places(void **state)
                "");
     assert_run(
         d, "mcpreel check --secrets --json a", 1,
-        "{\"v\":1,\"command\":\"check\",\"files\":[{\"path\":\"a\",\"format\":\"recording\","
+        "{\"v\":2,\"command\":\"check\",\"files\":[{\"path\":\"a\",\"format\":\"recording\","
         "\"count\":1,\"secrets\":[{\"record\":2,\"type\":\"message\",\"seq\":1,\"member\":"
-        "\"msg\",\"pointer\":\"/params/x\",\"what\":\"aws-access-key\"}],\"not_searched\":{"
+        "\"msg\",\"pointer\":\"/params/x\",\"rule\":\"aws-access-key\"}],\"not_searched\":{"
         "\"binary\":0,\"compressed\":0,\"too_large\":0}}],\"searched_for\":{\"defaults\":true,"
         "\"variables\":[],\"members\":[],\"patterns\":0}}\n",
         "");
@@ -53,7 +53,7 @@ static void an_unusable_file_is_not_clean(void **state)
     cli_put_file(d, "b", HEADER "{'type':'message','seq':'hunter2hunter2'}\n" CALL("x"));
     assert_int_equal(cli_run(d, "mcpreel check --secrets --redact-env KEY a b"), 3);
     assert_str(buf_str(&d->out),
-               STR("a: no secrets found\nb: unusable\nsearched for: well-known credential "
+               STR("a: no secrets found\nb: unreadable\nsearched for: well-known credential "
                    "formats, values named as secrets; variables KEY\n"));
     assert_null(strstr(buf_z(&d->err), "hunter2"));
     assert_int_equal(cli_run(d, "mcpreel check --secrets --json b"), 3);
@@ -106,8 +106,8 @@ static void places_are_told_in_words_and_as_json(void **state)
     secret_findings_add_json(&o, &l);
     assert_string_equal(
         buf_z(&b), "[{\"record\":7,\"type\":\"message\",\"seq\":4,\"member\":\"msg\","
-                   "\"pointer\":\"/params/\\u001b[1m\",\"what\":\"KEY\"},"
-                   "{\"record\":7,\"type\":\"stderr\",\"member\":\"text\",\"what\":\"jwt\"}]");
+                   "\"pointer\":\"/params/\\u001b[1m\",\"rule\":\"KEY\"},"
+                   "{\"record\":7,\"type\":\"stderr\",\"member\":\"text\",\"rule\":\"jwt\"}]");
     buf_release(&b);
     secret_findings_release(&l);
 }

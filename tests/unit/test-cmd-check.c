@@ -22,7 +22,7 @@ static void a_whole_file_is_called_so(void **state)
     struct cli *d = *state;
 
     cli_put_file(d, "a", WHOLE);
-    assert_run(d, "mcpreel check a", 0, "a: whole, 2 messages\n", "");
+    assert_run(d, "mcpreel check a", 0, "a: ok, 2 messages\n", "");
 }
 
 static void a_file_that_broke_off_is_damaged(void **state)
@@ -52,12 +52,12 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
                                                       "duration_ms':9,'client_messages':1,"
                                                       "'server_messages':2}\n");
     assert_run(d, "mcpreel check a", 1,
-               "a: odd, 3 messages\n"
+               "a: findings, 3 messages\n"
                "  1 response without a request (seq 3)\n"
                "  1 message with half a surrogate pair: jq 1.6 rejects it (seq 3)\n",
                "");
     assert_run(d, "mcpreel check --ignore unasked-answer,lone-surrogate a", 0,
-               "a: whole, 3 messages\n", "");
+               "a: ok, 3 messages\n", "");
     assert_int_equal(cli_run(d, "mcpreel check --ignore unasked-answer a"), 1);
     assert_run(d, "mcpreel check --ignore unaskd-answer a", 2, "",
                "mcpreel: unknown finding 'unaskd-answer'\n"
@@ -74,7 +74,7 @@ static void a_line_of_an_unknown_type_is_odd(void **state)
         "{'type':'news'}\n"
         "{'t':'2026-01-01T00:00:01Z','type':'end','exitCode':0,'durationMs':1000}\n");
     assert_run(d, "mcpreel check a", 1,
-               "a: odd, 0 messages\n  1 line of an unknown type: news\n",
+               "a: findings, 0 messages\n  1 line of an unknown type: news\n",
                "mcpreel: warning: a:2:9: ignoring lines of an unknown type, 'news'\n");
 }
 
@@ -85,12 +85,11 @@ static void one_unusable_file_does_not_hide_the_others(void **state)
     cli_put_file(d, "a", HEADER "{'type':'message'}\n");
     cli_put_file(d, "b", WHOLE);
     assert_run(d, "mcpreel check a missing b", 3,
-               "a: unusable\nmissing: unusable\nb: whole, 2 messages\n",
+               "a: unreadable\nmissing: unreadable\nb: ok, 2 messages\n",
                "mcpreel: a:2:1: a message line without 'seq'\n"
                "  to save what can be read: mcpreel check --fix a\n"
                "mcpreel: cannot read 'missing': No such file or directory\n");
-    assert_run(d, "mcpreel -q check b b", 0, "b: whole, 2 messages\nb: whole, 2 messages\n",
-               "");
+    assert_run(d, "mcpreel -q check b b", 0, "b: ok, 2 messages\nb: ok, 2 messages\n", "");
 }
 
 static void names_cannot_fake_a_verdict(void **state)
@@ -115,7 +114,7 @@ static void the_copy_is_whole_and_counts(void **state)
                "  7 bytes at the end are damaged; everything before them is used\n"
                "  repaired copy: a.fixed\n",
                "");
-    assert_run(d, "mcpreel check a.fixed", 0, "a.fixed: whole, 2 messages\n", "");
+    assert_run(d, "mcpreel check a.fixed", 0, "a.fixed: ok, 2 messages\n", "");
     assert_run(d, "mcpreel -q check --fix a", 2, "",
                "mcpreel: cannot write 'a.fixed': it exists already\n"
                "  choose another name, or add --force to replace it\n");
@@ -162,19 +161,20 @@ static void the_report_has_every_file(void **state)
     cli_put_file(d, "a", WHOLE);
     cli_put_file(d, "b", HEADER);
     assert_run(d, "mcpreel -q --json check a missing b", 3,
-               "{\"v\":1,\"command\":\"check\",\"files\":["
-               "{\"path\":\"a\",\"verdict\":\"whole\",\"format\":\"recording\",\"bytes\":413,"
-               "\"messages\":2,\"remarks\":0,\"odd\":[]},"
-               "{\"path\":\"missing\",\"verdict\":\"unusable\","
+               "{\"v\":2,\"command\":\"check\",\"files\":["
+               "{\"path\":\"a\",\"verdict\":\"ok\",\"format\":\"recording\",\"bytes\":413,"
+               "\"messages\":2,\"notes\":0,\"findings\":[]},"
+               "{\"path\":\"missing\",\"verdict\":\"unreadable\","
                "\"error\":\"cannot read 'missing': No such file or directory\"},"
                "{\"path\":\"b\",\"verdict\":\"damaged\",\"format\":\"recording\",\"bytes\":120,"
-               "\"messages\":0,\"remarks\":0,\"odd\":[{\"id\":\"no-footer\",\"count\":1,"
-               "\"text\":\"no footer: the recorder did not end properly\"}]}]}\n",
+               "\"messages\":0,\"notes\":0,\"findings\":[{\"rule\":\"no-footer\",\"count\":1,"
+               "\"message\":\"no footer: the recorder did not end properly\"}]}]}\n",
                "");
     assert_int_equal(cli_run(d, "mcpreel -q --json check --fix b"), 0);
-    assert_non_null(strstr(buf_z(&d->out),
-                           "\"copy\":{\"path\":\"b.fixed\",\"odd\":[],\"lost\":{},"
-                           "\"left_out\":{\"lines\":0,\"packed\":false,\"at\":[]}}}]}\n"));
+    assert_non_null(strstr(
+        buf_z(&d->out),
+        "\"copy\":{\"path\":\"b.fixed\",\"findings\":[],\"lost\":{},"
+        "\"dropped\":{\"lines\":0,\"decompress_failed\":false,\"line_ranges\":[]}}}]}\n"));
 }
 
 static void what_cannot_be_meant_is_refused(void **state)

@@ -104,16 +104,16 @@ static void the_report_says_what_was_done(void **state)
     cli_put_file(d, "a", ONE);
     cli_put_file(d, "b", "{'jsonrpc':'2.0','id':1,'method':'x'}\n");
     assert_run(d, "mcpreel --json convert a b -o c.trace.jsonl", 0,
-               "{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
+               "{\"v\":2,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
                "\"recording\"},{\"path\":\"b\",\"format\":\"jsonrpc\"}],\"output\":"
                "\"c.trace.jsonl\",\"format\":\"trace\",\"records\":4,\"messages\":2,\"lost\":{"
-               "\"conn\":1}}\n",
+               "\"connection\":1}}\n",
                "mcpreel: warning: 'b' has messages without a time; they stay together\n");
     assert_int_equal(cli_run(d, "mcpreel --json convert --lossless a -o c.jsonrpc"), 1);
     assert_str(buf_str(&d->out),
-               STR("{\"v\":1,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
+               STR("{\"v\":2,\"command\":\"convert\",\"inputs\":[{\"path\":\"a\",\"format\":"
                    "\"recording\"}],\"output\":null,\"format\":\"jsonrpc\",\"records\":3,"
-                   "\"messages\":1,\"lost\":{\"time\":1,\"side\":1,\"end\":1}}\n"));
+                   "\"messages\":1,\"lost\":{\"time\":1,\"direction\":1,\"end\":1}}\n"));
 }
 
 static void lines_of_unknown_types_count_as_lost(void **state)
@@ -123,7 +123,7 @@ static void lines_of_unknown_types_count_as_lost(void **state)
     cli_put_file(d, "a", HEADER("01") "{'type':'new'}\n" PING("1", "02"));
     assert_int_equal(cli_run(d, "mcpreel convert --lossless a -o b.jsonl"), 1);
     assert_int_equal(cli_run(d, "mcpreel --json convert a -o b.jsonl"), 0);
-    assert_non_null(strstr(buf_z(&d->out), "\"lost\":{\"unknown\":1}"));
+    assert_non_null(strstr(buf_z(&d->out), "\"lost\":{\"unknown-records\":1}"));
 }
 
 static void a_file_is_replaced_only_by_force_and_only_by_a_whole_one(void **state)

@@ -27,8 +27,8 @@ static void a_recording_is_told_on_standard_output(void **state)
     assert_non_null(strstr(buf_z(&d->out), "\nFindings   1 request without a response\n"));
     assert_int_equal(cli_run(d, "mcpreel inspect --json tape"), EXIT_OK);
     assert_non_null(
-        strstr(buf_z(&d->out), "{\"v\":1,\"command\":\"inspect\",\"file\":{\"path\":\"tape\""));
-    assert_non_null(strstr(buf_z(&d->out), "\"remarks\":0}"));
+        strstr(buf_z(&d->out), "{\"v\":2,\"command\":\"inspect\",\"file\":{\"path\":\"tape\""));
+    assert_non_null(strstr(buf_z(&d->out), "\"notes\":0}"));
 }
 
 /* The reader's remark goes to standard error; the finding says how much is lost. */
@@ -58,7 +58,7 @@ static void a_remark_about_another_place_is_no_damaged_end(void **state)
 
     temp_dir_put("tape", STR(PING FOOTER));
     assert_int_equal(cli_run(d, "mcpreel inspect --json tape"), EXIT_OK);
-    assert_non_null(strstr(buf_z(&d->out), "\"remarks\":1}"));
+    assert_non_null(strstr(buf_z(&d->out), "\"notes\":1}"));
     assert_non_null(strstr(buf_z(&d->out), "\"no-header\""));
     assert_null(strstr(buf_z(&d->out), "\"damaged-end\""));
 }

@@ -92,7 +92,7 @@ static void a_large_file_is_not_read_whole(void **state)
     assert_in_range(strtol(estimate + 1, NULL, 10), 9900, 10100);
     assert_null(strstr(buf_z(&d->out), "no footer"));
     assert_int_equal(cli_run(d, "mcpreel list --json t"), 0);
-    assert_non_null(strstr(buf_z(&d->out), "\"calls_estimated\":true"));
+    assert_non_null(strstr(buf_z(&d->out), "\"tool_calls_estimated\":true"));
     unlink("t/a.jsonl");
     assert_int_equal(rmdir("t"), 0);
     buf_release(&text);

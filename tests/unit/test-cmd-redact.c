@@ -53,9 +53,9 @@ static void the_report_can_be_json(void **state)
     cli_put_file(d, "a", HEADER CALL("AKIAIOSFODNN7EXAMPLE", "") FOOTER);
     assert_run(
         d, "mcpreel redact --json a -o b", 0,
-        "{\"v\":1,\"command\":\"redact\",\"input\":\"a\",\"output\":\"b\",\"format\":"
+        "{\"v\":2,\"command\":\"redact\",\"input\":\"a\",\"output\":\"b\",\"format\":"
         "\"recording\",\"count\":1,\"secrets\":[{\"record\":2,\"type\":\"message\",\"seq\":1,"
-        "\"member\":\"msg\",\"pointer\":\"/params/x\",\"what\":\"aws-access-key\"}],"
+        "\"member\":\"msg\",\"pointer\":\"/params/x\",\"rule\":\"aws-access-key\"}],"
         "\"lost\":{}}\n",
         "");
 }

@@ -54,9 +54,9 @@ static void check(const char *const *words, const char *in, int code, const char
     "SERVER"
 #define MISS                                                                                   \
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"no recorded "      \
-    "response for tools/call 'c'\",\"data\":{\"reason\":\"never recorded\",\"nearest\":{"      \
+    "response for tools/call 'c'\",\"data\":{\"reason\":\"no-match\",\"nearest\":{"            \
     "\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\",\"differences\":[{\"path\":"        \
-    "\"$.params.name\",\"recorded\":\"a\",\"got\":\"c\"}]},\"hint\":\"" HINT "\"}}}\n"
+    "\"$.params.name\",\"recorded\":\"a\",\"live\":\"c\"}]},\"hint\":\"" HINT "\"}}}\n"
 #define COMPLAINT                                                                              \
     "mcpreel: no recorded response for tools/call 'c'; nearest is #1 tools/call 'a', which "   \
     "differs at $.params.name: recorded \"a\", got \"c\"; " HINT "\n"
@@ -260,7 +260,7 @@ static void total_order_is_kept(void **state)
     program_run(&p, NULL, PROGRAM_WORDS("-q", "replay", "--order", "total", "file"),
                 STR(ASK("1", "b", "1")));
     assert_int_equal(p.code, 1);
-    assert_non_null(strstr(buf_z(&p.out), "\"reason\":\"too early\""));
+    assert_non_null(strstr(buf_z(&p.out), "\"reason\":\"out-of-order\""));
     program_release(&p);
 }
 
@@ -276,15 +276,17 @@ static void what_was_not_asked_for_can_be_a_finding(void **state)
 }
 
 #define REPORT                                                                                 \
-    "{\"v\":1,\"command\":\"replay\",\"exit_code\":0,\"requests\":1,\"matched\":1,"            \
+    "{\"v\":2,\"command\":\"replay\",\"exit_code\":0,\"requests\":1,\"matched\":1,"            \
     "\"repeated\":0,"                                                                          \
-    "\"borrowed\":0,\"differing\":0,\"redacted\":0,\"ambiguous\":0,\"passed_over\":1,"         \
-    "\"refused\":0,"                                                                           \
-    "\"unmatched\":0,\"passed_through\":0,\"unused\":1,"                                       \
-    "\"questions\":0,\"questions_differing\":0,\"questions_left_out\":0,"                      \
-    "\"questions_unanswered\":0,\"tokens_left\":0,\"unmatched_requests\":[],"                  \
-    "\"passed_over_requests\":[{\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\"}],"      \
-    "\"question_remarks\":[],\"tokens_left_requests\":[],\"unused_requests\":[{\"seq\":1,"     \
+    "\"from_other_session\":0,\"differing_params\":0,\"redacted_params\":0,\"ambiguous\":0,"   \
+    "\"skipped\":1,"                                                                           \
+    "\"unsupported_protocol_version\":0,"                                                      \
+    "\"unmatched\":0,\"forwarded\":0,\"unused\":1,"                                            \
+    "\"server_requests\":0,\"server_requests_differing\":0,\"server_requests_unsupported\":0," \
+    "\"server_requests_unanswered\":0,\"token_text_left\":0,\"unmatched_requests\":[],"        \
+    "\"skipped_requests\":[{\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\"}],"          \
+    "\"server_request_notes\":[],\"token_text_left_requests\":[],\"unused_requests\":[{"       \
+    "\"seq\":1,"                                                                               \
     "\"method\":\"tools/call\","                                                               \
     "\"subject\":\"a\"}]}\n"
 
@@ -324,9 +326,10 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
         PROGRAM_WORDS("-q", "replay", "--stdio", "--cassette", "file"),
         ASK("1", "b", "1.0") ASK("2", "b", "1"), 0,
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
-        "interaction for tools/call [b]\",\"data\":{\"reason\":\"never recorded\","
+        "interaction for tools/call [b]\",\"data\":{\"reason\":\"no-match\","
         "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
-        "[{\"path\":\"$.params.n\",\"recorded\":1,\"got\":1.0}]},\"hint\":\"record it with "
+        "[{\"path\":\"$.params.n\",\"recorded\":1,\"live\":1.0}]},\"hint\":\"record it "
+        "with "
         "mcpreel record, or forward it to the server: --on-unmatched passthrough -- "
         "SERVER\"}}}\n"
         "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",

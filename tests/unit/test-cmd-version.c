@@ -17,7 +17,7 @@ static void the_version_is_one_line(void **state)
 
 static void as_json_it_is_an_object(void **state)
 {
-    static const char want[] = "{\"v\":1,\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION
+    static const char want[] = "{\"v\":2,\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION
                                "\",\"date\":\"" MCPREEL_DATE "\"}\n";
     static const char *const lines[] = { "mcpreel version --json", "mcpreel --json version",
                                          "mcpreel --json --version", "mcpreel -V --json" };

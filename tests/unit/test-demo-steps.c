@@ -248,17 +248,17 @@ static void for_programs_it_is_one_line_of_json(void **state)
     assert_true(json_is(json_get(root, STR("recording")), STR("mcpreel-demo.jsonl")));
     assert_int_equal(json_type(json_get(root, STR("same"))), JSON_TRUE);
     assert_int_equal(json_count(json_get(root, STR("requests"))), DEMO_STEPS);
-    heard = json_get(json_item(json_get(root, STR("requests")), 3), STR("heard"));
+    heard = json_get(json_item(json_get(root, STR("requests")), 3), STR("received"));
     assert_int_equal(json_count(heard), 5);
     assert_str(json_raw(json_item(heard, 1)),
-               STR("{\"kind\":\"progress\",\"words\":\"2/3 two\"}"));
+               STR("{\"kind\":\"progress\",\"text\":\"2/3 two\"}"));
 
     buf_clear(&b.text);
     where = (struct demo_difference){ &b.walk.client.client.calls[1], NULL, &odd };
     demo_steps_add_json(&b.story, &b.walk.client.client, &where);
     assert_true(engine_run_has(
         &b.text, "\"same\":false,\"differs_after\":\"tools/list\",\"recorded\":null,"
-                 "\"replayed\":{\"kind\":\"odd\",\"words\":\"\\u001b[2Jgotcha\"}}\n"));
+                 "\"replayed\":{\"kind\":\"unexpected\",\"text\":\"\\u001b[2Jgotcha\"}}\n"));
     terse_scanned_release(&s);
     done(&b);
 }

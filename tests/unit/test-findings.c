@@ -77,10 +77,11 @@ static void for_programs_it_is_an_object(void **state)
     o = json_out_to(&b);
     findings_write_json(&o, &s, STATS_GAP);
     findings_write_json(&o, &s, STATS_UNMATCHED_RESPONSE);
-    assert_str(buf_str(&b),
-               STR("{\"id\":\"gap\",\"count\":1,\"text\":\"1 gap: 0 messages (0 bytes) not "
-                   "recorded\"},{\"id\":\"unasked-answer\",\"count\":2,\"seq\":7,\"text\":\"2 "
-                   "responses without a request (first: seq 7)\"}"));
+    assert_str(
+        buf_str(&b),
+        STR("{\"rule\":\"gap\",\"count\":1,\"message\":\"1 gap: 0 messages (0 bytes) not "
+            "recorded\"},{\"rule\":\"unasked-answer\",\"count\":2,\"seq\":7,\"message\":\"2 "
+            "responses without a request (first: seq 7)\"}"));
     buf_release(&b);
 }
 

@@ -68,22 +68,21 @@ static void what_is_not_there_is_null_or_empty(void **state)
 
     (void)state;
     show(&t, "");
-    assert_member(&t, "v", "1");
+    assert_member(&t, "v", "2");
     assert_member(&t, "command", "'inspect'");
-    assert_member(&t, "file",
-                  "{'path':'a.jsonl','format':'recording','bytes':4100,'remarks':2}");
+    assert_member(&t, "file", "{'path':'a.jsonl','format':'recording','bytes':4100,'notes':2}");
     assert_member(&t, "header", "null");
     assert_member(&t, "client", "null");
     assert_member(&t, "server", "null");
-    assert_member(&t, "protocol", "null");
+    assert_member(&t, "protocol_version", "null");
     assert_int_equal(json_type(json_get(member(&t, "totals"), STR("duration_ms"))), JSON_NULL);
     assert_member(&t, "sessions", "[]");
     assert_member(&t, "operations", "[]");
     assert_member(&t, "notifications", "[]");
     assert_member(&t, "tools", "[]");
     assert_member(&t, "errors", "{'rpc':[],'tool':0,'http':0,'unanswered':0,'cancelled':0}");
-    assert_member(&t, "odd",
-                  "[{'id':'no-footer','count':1,'text':"
+    assert_member(&t, "findings",
+                  "[{'rule':'no-footer','count':1,'message':"
                   "'no footer: the recorder did not end properly'}]");
     release(&t);
 }
@@ -117,35 +116,35 @@ static void a_session_in_numbers(void **state)
              "@9600 s2c {'id':1,'error':{'code':-32602,'message':''}}\n"
              "@9700 s2c {'method':'notifications/message'}\n"
              "@9800 s2c {'id':7,'result':{}}\n");
-    assert_member(&t, "protocol", "'2025-11-25'");
+    assert_member(&t, "protocol_version", "'2025-11-25'");
     assert_member(&t, "client", "{'name':'c','version':'1'}");
     assert_member(&t, "sessions",
                   "[{'client':{'name':'c','version':'1'},'server':{'name':'s','version':null},"
-                  "'protocol':'2025-11-25','start_ms':1,'duration_ms':8,'messages':6,"
+                  "'protocol_version':'2025-11-25','start_ms':1,'duration_ms':8,'messages':6,"
                   "'requests':2,'errors':1}]");
     assert_member(&t, "operations",
                   "[{'from':'client','method':'initialize','subject':null,'calls':1,"
-                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
                   "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
                   "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':8000,'p95_us'"
                   ":8000,'max_us':8000},"
                   "{'from':'client','method':'tools/call','subject':'t','calls':1,"
-                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+                  "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
                   "'rpc_errors':1,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
                   "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':500,'p95_us':"
                   "500,'max_us':500}]");
     assert_member(&t, "notifications",
                   "[{'from':'server','method':'notifications/message','count':1}]");
-    assert_member(&t, "tools", "[{'name':'t','advertised':false,'calls':1}]");
+    assert_member(&t, "tools", "[{'name':'t','listed':false,'calls':1}]");
     assert_member(&t, "errors",
                   "{'rpc':[{'from':'server','code':-32602,'name':'Invalid params','count':1}],"
                   "'tool':0,'http':0,'unanswered':0,'cancelled':0}");
-    assert_member(&t, "odd",
-                  "[{'id':'no-header','count':1,'seq':1,'text':"
+    assert_member(&t, "findings",
+                  "[{'rule':'no-header','count':1,'seq':1,'message':"
                   "'the file does not start with a header (seq 1)'},"
-                  "{'id':'no-footer','count':1,'text':"
+                  "{'rule':'no-footer','count':1,'message':"
                   "'no footer: the recorder did not end properly'},"
-                  "{'id':'unasked-answer','count':1,'seq':6,'text':"
+                  "{'rule':'unasked-answer','count':1,'seq':6,'message':"
                   "'1 response without a request (seq 6)'}]");
     release(&t);
 }
@@ -162,14 +161,14 @@ static void where_the_client_was_waited_for_there_are_three_durations(void **sta
     assert_member(
         &t, "operations",
         "[{'from':'client','method':'tools/call','subject':'a','calls':1,"
-        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
         "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
         "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':8500,'p95_us':8500,"
         "'max_us':8500,'server_p50_us':1500,'server_p95_us':1500,"
         "'server_max_us':1500,'wait_p50_us':7000,'wait_p95_us':7000,"
         "'wait_max_us':7000},"
         "{'from':'server','method':'elicitation/create','subject':null,'calls':1,"
-        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'wanted_input':0,"
+        "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
         "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
         "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':7000,'p95_us':7000,"
         "'max_us':7000}]");
@@ -217,17 +216,17 @@ static void what_shares_a_row_says_so(void **state)
     scan(&t);
     assert_int_equal(json_count(member(&t, "tools")), STATS_TOOLS + 1);
     last = json_item(member(&t, "tools"), STATS_TOOLS);
-    assert_str(json_raw(last), STR("{\"others\":true,\"calls\":1}"));
+    assert_str(json_raw(last), STR("{\"aggregate\":true,\"calls\":1}"));
     last = json_item(member(&t, "sessions"), STATS_SESSIONS);
     assert_int_equal(json_count(member(&t, "sessions")), STATS_SESSIONS + 1);
-    assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
+    assert_int_equal(json_type(json_get(last, STR("aggregate"))), JSON_TRUE);
     last = json_item(member(&t, "operations"), OP_STATS_ROWS);
-    assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
+    assert_int_equal(json_type(json_get(last, STR("aggregate"))), JSON_TRUE);
     assert_false(json_exists(json_get(last, STR("method"))));
     last = json_item(member(&t, "notifications"), STATS_NOTIFICATIONS);
-    assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
+    assert_int_equal(json_type(json_get(last, STR("aggregate"))), JSON_TRUE);
     last = json_item(json_get(member(&t, "errors"), STR("rpc")), STATS_CODES);
-    assert_int_equal(json_type(json_get(last, STR("others"))), JSON_TRUE);
+    assert_int_equal(json_type(json_get(last, STR("aggregate"))), JSON_TRUE);
     arena_release(&a);
     release(&t);
 }

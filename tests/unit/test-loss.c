@@ -195,7 +195,7 @@ static void as_json_it_is_counts_by_name(void **state)
     loss_write_json(&o, &l);
     terse_feed(&l.sink, PING PONG "| {'type':'stderr','text':'x'}\n| {'type':'new'}\n");
     loss_write_json(&o, &l);
-    assert_str(buf_str(&b), STR("{},{\"time\":2,\"stderr\":1,\"unknown\":1}"));
+    assert_str(buf_str(&b), STR("{},{\"time\":2,\"stderr\":1,\"unknown-records\":1}"));
     loss_release(&l);
     buf_release(&b);
 }

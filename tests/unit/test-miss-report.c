@@ -91,8 +91,8 @@ static void the_nearest_has_the_fewest_differences(void **state)
     (void)state;
     check("{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':5,'b':4}}}",
           false, "no recorded response for tools/call 'add'",
-          "{'reason':'never recorded','nearest':{'seq':5,'method':'tools/call','subject':'add',"
-          "'differences':[{'path':'$.params.arguments.b','recorded':3,'got':4}]}}",
+          "{'reason':'no-match','nearest':{'seq':5,'method':'tools/call','subject':'add',"
+          "'differences':[{'path':'$.params.arguments.b','recorded':3,'live':4}]}}",
           "no recorded response for tools/call 'add'; nearest is #5 tools/call 'add', which "
           "differs at $.params.arguments.b: recorded 3, got 4");
 }
@@ -103,9 +103,9 @@ static void of_two_as_near_the_first_recorded_one_is_told(void **state)
     check(
         "{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':9,'b':9}}}",
         false, "no recorded response for tools/call 'add'",
-        "{'reason':'never recorded','nearest':{'seq':1,'method':'tools/call','subject':'add',"
-        "'differences':[{'path':'$.params.arguments.a','recorded':1,'got':9},"
-        "{'path':'$.params.arguments.b','recorded':2,'got':9}]}}",
+        "{'reason':'no-match','nearest':{'seq':1,'method':'tools/call','subject':'add',"
+        "'differences':[{'path':'$.params.arguments.a','recorded':1,'live':9},"
+        "{'path':'$.params.arguments.b','recorded':2,'live':9}]}}",
         "no recorded response for tools/call 'add'; nearest is #1 tools/call 'add', which "
         "differs at $.params.arguments.a: recorded 1, got 9, $.params.arguments.b: recorded 2, "
         "got 9");
@@ -116,10 +116,10 @@ static void the_same_subject_is_nearer_than_the_same_arguments(void **state)
     (void)state;
     check("{'id':1,'method':'tools/call','params':{'name':'mul','arguments':{'x':true}}}",
           false, "no recorded response for tools/call 'mul'",
-          "{'reason':'never recorded','nearest':{'seq':3,'method':'tools/call','subject':'mul',"
+          "{'reason':'no-match','nearest':{'seq':3,'method':'tools/call','subject':'mul',"
           "'differences':[{'path':'$.params.arguments.a','recorded':1},"
           "{'path':'$.params.arguments.b','recorded':3},"
-          "{'path':'$.params.arguments.x','got':true}]}}",
+          "{'path':'$.params.arguments.x','live':true}]}}",
           "no recorded response for tools/call 'mul'; nearest is #3 tools/call 'mul', which "
           "differs at $.params.arguments.a: recorded 1, got nothing, $.params.arguments.b: "
           "recorded 3, got nothing, $.params.arguments.x: recorded nothing, got true");
@@ -129,10 +129,10 @@ static void a_method_nobody_recorded_has_no_nearest(void **state)
 {
     (void)state;
     check("{'id':1,'method':'prompts/get','params':{'name':'p'}}", false,
-          "no recorded response for prompts/get 'p'", "{'reason':'never recorded'}",
+          "no recorded response for prompts/get 'p'", "{'reason':'no-match'}",
           "no recorded response for prompts/get 'p'");
     check("{'id':1,'method':'own'}", false, "no recorded response for own",
-          "{'reason':'never recorded'}", "no recorded response for own");
+          "{'reason':'no-match'}", "no recorded response for own");
 }
 
 static void what_is_used_up_says_so(void **state)
@@ -152,9 +152,9 @@ static void what_does_not_count_for_matching_is_no_difference(void **state)
     check("{'id':1,'method':'resources/read','params':{'_meta':{'progressToken':1},"
           "'uri':'file:///b'}}",
           false, "no recorded response for resources/read 'file:///b'",
-          "{'reason':'never recorded','nearest':{'seq':7,'method':'resources/read',"
+          "{'reason':'no-match','nearest':{'seq':7,'method':'resources/read',"
           "'subject':'file:///a','differences':[{'path':'$.params.uri',"
-          "'recorded':'file:///a','got':'file:///b'}]}}",
+          "'recorded':'file:///a','live':'file:///b'}]}}",
           "no recorded response for resources/read 'file:///b'; nearest is #7 resources/read "
           "'file:///a', which differs at $.params.uri: recorded \"file:///a\", got "
           "\"file:///b\"");
@@ -296,7 +296,7 @@ static void all_candidates_are_looked_at(void **state)
     look_among(&t, MISS_REPORT_CALLS_MAX);
     assert_int_equal(t.why.nearest, MISS_REPORT_CALLS_MAX);
     assert_non_null(strstr(buf_z(&t.why.log_line), "; nearest is #20000 m"));
-    assert_null(strstr(buf_z(&t.why.data), "looked_at"));
+    assert_null(strstr(buf_z(&t.why.data), "compared"));
     forget(&t);
 }
 
@@ -308,7 +308,7 @@ static void where_that_is_too_much_it_is_told(void **state)
     look_among(&t, MISS_REPORT_CALLS_MAX + 1);
     assert_int_equal(t.why.nearest, 1);
     assert_non_null(strstr(buf_z(&t.why.log_line), "; nearest of the first 20000 is #1 m"));
-    assert_non_null(strstr(buf_z(&t.why.data), "\"looked_at\":20000"));
+    assert_non_null(strstr(buf_z(&t.why.data), "\"compared\":20000"));
     forget(&t);
 }
 
@@ -326,7 +326,7 @@ static void in_total_order_the_next_one_is_told(void **state)
         buf_str(&t.why.message),
         STR("out of order: another recorded request comes before resources/read 'file:///a'"));
     assert_non_null(
-        strstr(buf_z(&t.why.data), "\"reason\":\"too early\",\"nearest\":{\"seq\":3,"));
+        strstr(buf_z(&t.why.data), "\"reason\":\"out-of-order\",\"nearest\":{\"seq\":3,"));
     assert_non_null(strstr(buf_z(&t.why.log_line), "; next is #3 tools/call 'mul'"));
     assert_non_null(
         strstr(buf_z(&t.why.log_line), "omit --order total, keep --match sequential"));
@@ -345,8 +345,8 @@ static void what_only_another_era_can_be_told_is_told_so(void **state)
     assert_str(buf_str(&t.why.message),
                STR("the recorded call has server requests, which cannot be converted to this "
                    "protocol version: tools/call 'mul'"));
-    assert_non_null(
-        strstr(buf_z(&t.why.data), "\"reason\":\"other era\",\"nearest\":{\"seq\":3,"));
+    assert_non_null(strstr(buf_z(&t.why.data),
+                           "\"reason\":\"other-protocol-version\",\"nearest\":{\"seq\":3,"));
     assert_non_null(
         strstr(buf_z(&t.why.log_line), "; the recorded call is #3 tools/call 'mul'; record"));
     assert_int_equal(t.why.nearest, 2);
@@ -383,7 +383,7 @@ static void what_became_of_the_same_is_told(void **state)
 
     (void)state;
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'t'}}", false);
-    assert_string_equal(t.why.reason, "not answered");
+    assert_string_equal(t.why.reason, "recorded-without-response");
     assert_true(str_starts(
         buf_str(&t.why.log_line),
         STR("no recorded response for tools/call 't'; the same request is #1 "
@@ -394,7 +394,7 @@ static void what_became_of_the_same_is_told(void **state)
                              STR("which the server rejected with HTTP 401; ")));
     forget(&t);
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'v'}}", false);
-    assert_string_equal(t.why.reason, "never recorded");
+    assert_string_equal(t.why.reason, "no-match");
     forget(&t);
 }
 

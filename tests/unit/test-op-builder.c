@@ -101,13 +101,14 @@ static void a_hundred_thousand_open_requests_are_not_kept(void **state)
     pour(&b, &traffic);
     finish(&b);
     assert_int_equal(b.tally.ended, MANY + 3);
-    assert_line(&b, MANY + 1, "100001 c2s tools/call t id=99999 ok | 100101:request 1:answer");
+    assert_line(&b, MANY + 1,
+                "100001 c2s tools/call t id=99999 ok | 100101:request 1:response");
     assert_line(&b, 2, "2 c2s tools/call t id=0 pending evicted | 2:request");
-    buf_printf(&line, "100002<%u:stray answer s2c id=%u ok after-end | 2:answer", given_up + 2,
-               given_up);
+    buf_printf(&line, "100002<%u:after-end response s2c id=%u ok after-end | 2:response",
+               given_up + 2, given_up);
     assert_line(&b, MANY + 2, buf_z(&line));
     buf_release(&line);
-    assert_line(&b, MANY + 3, "100003 answer s2c id=0 ok orphan | 3:answer");
+    assert_line(&b, MANY + 3, "100003 response s2c id=0 ok orphan | 3:response");
     buf_release(&traffic);
     bench_release(&b);
 }
@@ -130,7 +131,7 @@ static void lists_that_nobody_reads_to_the_end_are_not_kept(void **state)
     assert_true(b.most_held <= LIMIT_OPEN_OPERATION_BYTES);
     assert_int_equal(op_builder_evicted(&b.builder), 0); /* they were answered */
     finish(&b);
-    assert_line(&b, 1, "1 c2s tools/list id=0 ok more | 1:request 2:answer");
+    assert_line(&b, 1, "1 c2s tools/list id=0 ok more-pages | 1:request 2:response");
     buf_release(&traffic);
     bench_release(&b);
 }
@@ -156,8 +157,8 @@ static void a_task_may_be_polled_for_ever(void **state)
     assert_true(b.most_held < 4096);
     finish(&b);
     assert_line(&b, 1,
-                "1 c2s tools/call id=0 pending answer=task task=t task task*30000 | "
-                "1:request 2:answer");
+                "1 c2s tools/call id=0 pending response=task task=t task task*30000 | "
+                "1:request 2:response");
     buf_release(&traffic);
     bench_release(&b);
 }
@@ -178,8 +179,9 @@ static void ids_of_a_megabyte_are_given_up_in_time(void **state)
     assert_int_equal(op_builder_evicted(&b.builder), 6);
     buf_printf(&traffic, "s2c {\"id\":\"%d%01000000d\",\"result\":{}}\n", 5, 0);
     pour(&b, &traffic);
-    assert_true(str_starts(op_lines_get(&b.tally, 11), STR("11<6:stray answer s2c ")));
-    assert_true(str_ends(op_lines_get(&b.tally, 11), STR(" ok after-end clipped | 1:answer")));
+    assert_true(str_starts(op_lines_get(&b.tally, 11), STR("11<6:after-end response s2c ")));
+    assert_true(
+        str_ends(op_lines_get(&b.tally, 11), STR(" ok after-end truncated | 1:response")));
     finish(&b);
     buf_release(&traffic);
     bench_release(&b);

@@ -37,7 +37,7 @@ static void what_is_not_known_is_null(void **state)
     assert_int_equal(json_type(json_get(v, STR("method"))), JSON_NULL);
     assert_int_equal(json_type(json_get(v, STR("start_us"))), JSON_NULL);
     assert_str(json_raw(json_get(v, STR("total_us"))), STR("0"));
-    assert_str(json_raw(json_get(v, STR("code"))), STR("0"));
+    assert_str(json_raw(json_get(v, STR("error_code"))), STR("0"));
     assert_str(json_raw(json_get(v, STR("id"))), STR("\"a\""));
     assert_str(json_raw(json_get(v, STR("flags"))), STR("[\"orphan\"]"));
     assert_int_equal(json_type(json_get(v, STR("arguments_text"))), JSON_NULL);
@@ -64,7 +64,7 @@ static void a_message_stays_as_it_is_on_one_line(void **state)
     op_json_write_message(&b, &ev, 17, true);
     assert_str(json_raw(json_get(scan(&j, &b), STR("msg"))),
                STR("{  \"a\" : 1.0e+2,  \"a\":2 }"));
-    assert_str(json_raw(json_get(json_root(&j), STR("took_us"))), STR("5"));
+    assert_str(json_raw(json_get(json_root(&j), STR("latency_us"))), STR("5"));
     buf_clear(&b);
     op_json_write_message(&b, &ev, 17, false);
     assert_false(json_exists(json_get(scan(&j, &b), STR("msg"))));
@@ -86,16 +86,16 @@ static void records_say_what_they_are(void **state)
     (void)state;
     buf_init(&b, 4096);
     op_json_write_record(&b, &r, 9);
-    assert_str(buf_str(&b), STR("{\"v\":1,\"type\":\"stderr\",\"us\":9,\"text\":\"x\"}\n"));
+    assert_str(buf_str(&b), STR("{\"v\":2,\"type\":\"stderr\",\"us\":9,\"text\":\"x\"}\n"));
     buf_clear(&b);
     r = (struct record){ .kind = RECORD_HTTP_RESPONSE, .has = HAS_STATUS, .http.status = 401 };
     op_json_write_record(&b, &r, -1);
-    assert_str(buf_str(&b), STR("{\"v\":1,\"type\":\"http\",\"us\":null,\"status\":401}\n"));
+    assert_str(buf_str(&b), STR("{\"v\":2,\"type\":\"http\",\"us\":null,\"status\":401}\n"));
     buf_clear(&b);
     r = (struct record){ .kind = RECORD_PROC,
                          .proc = { .event = STR("failed"), .why = STR("not there") } };
     op_json_write_record(&b, &r, 9);
-    assert_str(buf_str(&b), STR("{\"v\":1,\"type\":\"process\",\"us\":9,\"event\":\"failed\","
+    assert_str(buf_str(&b), STR("{\"v\":2,\"type\":\"proc\",\"us\":9,\"event\":\"failed\","
                                 "\"exit_code\":null,\"why\":\"not there\"}\n"));
     buf_release(&b);
 }

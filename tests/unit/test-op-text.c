@@ -256,24 +256,26 @@ static void records_between_messages_have_lines(void **state)
     (void)state;
     r.proc = (struct record_proc){ .event = STR("exit"), .exit_code = 1, .signal = 9 };
     op_text_write_record(&to, &r, 5000000, &pipe);
-    assert_str(buf_str(&to), STR("            5.000  server  process   exit 1 by signal 9\n"));
+    assert_str(buf_str(&to),
+               STR("            5.000  server  process       exit 1 by signal 9\n"));
     buf_clear(&to);
     r = (struct record){ .kind = RECORD_PROC };
     r.proc = (struct record_proc){ .event = STR("failed"), .why = STR("not there") };
     op_text_write_record(&to, &r, 5000000, &pipe);
-    assert_str(buf_str(&to), STR("            5.000  server  process   failed: not there\n"));
+    assert_str(buf_str(&to),
+               STR("            5.000  server  process       failed: not there\n"));
     buf_clear(&to);
     r = (struct record){ .kind = RECORD_HTTP_REQUEST };
     r.http.method = STR("POST");
     r.http.path = STR("/mcp");
     op_text_write_record(&to, &r, -1, &pipe);
-    assert_str(buf_str(&to), STR("                   client  http      POST /mcp\n"));
+    assert_str(buf_str(&to), STR("                   client  http          POST /mcp\n"));
     buf_clear(&to);
     r = (struct record){ .kind = RECORD_GAP };
     r.gap.messages = 3;
     r.gap.why = STR("disk full");
     op_text_write_record(&to, &r, 0, &pipe);
-    assert_non_null(strstr(buf_z(&to), "gap       3 messages are missing: disk full\n"));
+    assert_non_null(strstr(buf_z(&to), "gap           3 messages are missing: disk full\n"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

@@ -90,9 +90,10 @@ static void operations_are_numbered_as_they_begin_and_told_as_they_end(void **st
     turn(&d, 19);
     add(&d, b);
     end(&d, b);
-    assert_told(&d, "1 c2s a id=1 ok asked*1 total=4 | 1:request 3:request\n"
-                    "2<1:asked c2s b id=1 ok asked*1 total=12 | 2:request 4:request\n"
-                    "3<2:asked c2s c id=1 ok total=0 | 2:request\n");
+    assert_told(
+        &d, "1 c2s a id=1 ok server-request*1 total=4 | 1:request 3:request\n"
+            "2<1:server-request c2s b id=1 ok server-request*1 total=12 | 2:request 4:request\n"
+            "3<2:server-request c2s c id=1 ok total=0 | 2:request\n");
     assert_null(d.open_ops.lowest);
     assert_null(d.open_ops.lru_first);
     assert_int_equal(d.open_ops.count, 0);
@@ -134,12 +135,15 @@ static void a_family_waits_together(void **state)
     turn(&d, 65);
     add(&d, a);
     end(&d, a);
-    assert_told(&d, "1 c2s a id=1 ok asked*2 total=65 server=30 wait=35 | 1:request 8:request\n"
-                    "2<1:asked c2s b id=1 ok asked*1 total=50 server=30 wait=20 | 1:request "
-                    "6:request\n"
-                    "3<2:asked c2s c id=1 ok total=30 server=10 wait=20 | 1:request 4:request\n"
-                    "4<1:asked c2s b2 id=1 ok total=40 server=20 wait=20 | 1:request "
-                    "5:request\n");
+    assert_told(
+        &d,
+        "1 c2s a id=1 ok server-request*2 total=65 server=30 wait=35 | 1:request 8:request\n"
+        "2<1:server-request c2s b id=1 ok server-request*1 total=50 server=30 wait=20 | "
+        "1:request "
+        "6:request\n"
+        "3<2:server-request c2s c id=1 ok total=30 server=10 wait=20 | 1:request 4:request\n"
+        "4<1:server-request c2s b2 id=1 ok total=40 server=20 wait=20 | 1:request "
+        "5:request\n");
     desk_release(&d);
 }
 

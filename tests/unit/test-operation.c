@@ -78,8 +78,8 @@ static void everything_has_a_name_of_its_own(void **state)
     }
     assert_string_equal(operation_flag_name(OP_EVICTED), "evicted");
     assert_string_equal(operation_flag_name(OP_INFERRED), "inferred");
-    assert_string_equal(operation_flag_name(OP_TRUNCATED), "clipped");
-    assert_string_equal(operation_flag_name(OP_HTTP_REJECTED), "refused");
+    assert_string_equal(operation_flag_name(OP_TRUNCATED), "truncated");
+    assert_string_equal(operation_flag_name(OP_HTTP_REJECTED), "http-rejected");
 }
 
 int main(void)

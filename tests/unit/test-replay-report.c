@@ -11,9 +11,7 @@ static void miss_of(struct replay_report *r, const char *live, uint32_t nearest)
 {
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, live), &s.arena);
-    struct miss_report why = { .subject = STR("x"),
-                               .nearest = nearest,
-                               .reason = "never recorded" };
+    struct miss_report why = { .subject = STR("x"), .nearest = nearest, .reason = "no-match" };
 
     replay_report_add_miss(r, &m, &why);
     terse_scanned_release(&s);
@@ -61,19 +59,22 @@ static void it_counts_lists_and_names(void **state)
         buf_str(&text),
         terse_json(
             &a,
-            "{'v':1,'command':'replay','exit_code':1,'requests':5,'matched':3,'repeated':1,"
-            "'borrowed':1,'differing':1,'redacted':0,'ambiguous':0,'passed_over':1,'refused':1,"
-            "'unmatched':1,'passed_through':1,"
-            "'unused':2,'questions':1,'questions_differing':1,'questions_left_out':1,"
-            "'questions_unanswered':1,'tokens_left':1,'unmatched_requests':[{'method':'tools/"
+            "{'v':2,'command':'replay','exit_code':1,'requests':5,'matched':3,'repeated':1,"
+            "'from_other_session':1,'differing_params':1,'redacted_params':0,'ambiguous':0,'"
+            "skipped':1,'unsupported_protocol_version':1,"
+            "'unmatched':1,'forwarded':1,"
+            "'unused':2,'server_requests':1,'server_requests_differing':1,'server_requests_"
+            "unsupported':1,"
+            "'server_requests_unanswered':1,'token_text_left':1,'unmatched_requests':[{'method'"
+            ":'tools/"
             "call','subject':"
-            "'x','reason':'never recorded','nearest':{'seq':3,'method':"
-            "'tools/call','subject':'b'}}],'passed_over_requests':[{'seq':3,'method':"
-            "'tools/call','subject':'b'}],'question_remarks':[{'method':'q','outcome':"
+            "'x','reason':'no-match','nearest':{'seq':3,'method':"
+            "'tools/call','subject':'b'}}],'skipped_requests':[{'seq':3,'method':"
+            "'tools/call','subject':'b'}],'server_request_notes':[{'method':'q','outcome':"
             "'differs','request':{'seq':2,'method':'tools/call','subject':'a'}},"
-            "{'method':'p','outcome':'left out','request':{'seq':2,'method':'tools/call',"
-            "'subject':'a'}},{'method':'q','outcome':'no answer','request':{'seq':2,"
-            "'method':'tools/call','subject':'a'}}],'tokens_left_requests':[{'seq':3,"
+            "{'method':'p','outcome':'unsupported','request':{'seq':2,'method':'tools/call',"
+            "'subject':'a'}},{'method':'q','outcome':'unanswered','request':{'seq':2,"
+            "'method':'tools/call','subject':'a'}}],'token_text_left_requests':[{'seq':3,"
             "'method':'tools/call','subject':'b'}],'unused_requests':[{'seq':3,'method':"
             "'tools/call','subject':'b'},{'seq':4,'method':'tools/list'}]}"));
     buf_release(&text);

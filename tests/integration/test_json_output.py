@@ -1,0 +1,307 @@
+"""The output of --json against docs/json-output.schema.json: every command, over the recordings of the test corpus.
+
+The schema allows unknown members, because programs have to. Here it is closed: a member that the schema lacks fails.
+"""
+import copy
+import functools
+import json
+import pathlib
+import re
+import subprocess
+
+import jsonschema
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "json-output.schema.json").read_text())
+HEADER = ('{"type":"header","version":"1.0","recorded_at":"2026-11-15T21:00:00Z","upstream":"u",'
+          '"thoughtjack_version":"0.3.0","us":0}\n')
+
+
+def closed(schema):
+    """The schema with every object closed to members that it does not name."""
+    if isinstance(schema, list):
+        return [closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    shut = {name: closed(value) for name, value in schema.items()}
+    if "object" in schema.get("type", ()) and "properties" in schema:
+        shut["unevaluatedProperties"] = False
+    return shut
+
+
+@functools.cache
+def validator(definition):
+    whole = closed({name: value for name, value in SCHEMA.items() if name not in ("type", "oneOf")})
+    return jsonschema.Draft202012Validator({**whole, "$ref": f"#/$defs/{definition}"})
+
+
+def kind_of(line):
+    """The name of the definition that a line of output must match."""
+    if "error" in line and "command" not in line:
+        return "error"
+    if "event" in line and "type" not in line:
+        return "listening"
+    if "type" in line:
+        return {"operation": "show_operation", "message": "show_message"}.get(line["type"], "show_event")
+    if line.get("command") == "check" and "searched_for" in line:
+        return "check_secrets"
+    return line.get("command", "version")
+
+
+def checked(line, where):
+    kind = kind_of(line)
+    errors = [f"{error.json_path}: {error.message}" for error in validator(kind).iter_errors(line)]
+    assert not errors, (where, kind, errors, line)
+    matching = [one["$ref"] for one in SCHEMA["oneOf"] if jsonschema.Draft202012Validator({**one, "$defs": SCHEMA["$defs"]}).is_valid(line)]
+    assert matching == [f"#/$defs/{kind}"], (where, matching)
+    return kind
+
+
+def files_of(case):
+    """The files of a golden case."""
+    files, name = {}, None
+    for line in case.read_text().splitlines():
+        if line.startswith("file "):
+            name = line[5:]
+            files[name] = ""
+        elif name and re.match(r"\|-? ?", line):
+            files[name] += line[2:] + "\n" if line.startswith("| ") else line[3:] if line.startswith("|- ") else "\n"
+        else:
+            name = None
+    return files
+
+
+def corpus():
+    for path in sorted((ROOT / "tests" / "formats").glob("*/*")):
+        if path.suffix in (".sample", ".jsonl"):
+            yield f"{path.parent.name}-{path.name}", path.read_bytes()
+    for case in sorted((ROOT / "tests" / "golden").glob("*.case")):
+        for name, text in files_of(case).items():
+            yield f"{case.stem}-{name.replace('/', '-')}", text.encode()
+
+
+CORPUS = dict(corpus())
+
+
+def message(seq, direction, **msg):
+    return json.dumps({"type": "message", "seq": seq, "ts": "2026-11-15T21:00:00Z", "dir": direction, "us": seq,
+                       "msg": {"jsonrpc": "2.0", **msg}}) + "\n"
+
+
+def crowded():
+    """More sessions, tools, methods, notifications and codes than have objects of their own."""
+    lines = [HEADER]
+    for n in range(1100):
+        at = 4 * n
+        lines += [message(at + 1, "c2s", id=f"i{n}", method="initialize"),
+                  message(at + 2, "c2s", id=n, method="tools/call", params={"name": f"t{n}"}),
+                  message(at + 3, "s2c", id=n, error={"code": n, "message": "no"}),
+                  message(at + 4, "s2c", method=f"own/{n}")]
+    return "".join(lines).encode()
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    jsonschema.Draft202012Validator.check_schema(closed(SCHEMA))
+    names = {name for name in SCHEMA["$defs"]}
+    referred = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(SCHEMA)))
+    assert referred <= names and names - referred == {"miss_data"}
+
+
+class Told:
+    """Runs commands with --json, and checks every line that they write."""
+
+    def __init__(self, run, mcpreel):
+        self.run, self.mcpreel, self.kinds, self.lines = run, mcpreel, {}, []
+
+    def check(self, line, where):
+        kind = checked(line, where)
+        self.kinds[kind] = self.kinds.get(kind, 0) + 1
+        self.lines.append(line)
+
+    def __call__(self, *words, stdin=b"", cwd=None):
+        ran = self.run([self.mcpreel, "-q", "--json", *words], stdin=stdin, cwd=cwd)
+        for text in ran.out.splitlines() if words[0] != "replay" else ():
+            self.check(json.loads(text), ran.command)
+        for text in ran.err.splitlines():
+            if text.startswith(b"{"):
+                self.check(json.loads(text), ran.command)
+        return ran
+
+
+@pytest.fixture
+def told(run, mcpreel):
+    return Told(run, mcpreel)
+
+
+def requests_of(told, path, tmp_path):
+    """What the recorded clients sent, with requests that were not recorded."""
+    copy_ = tmp_path / "as-recording.jsonl"
+    told.run([told.mcpreel, "-q", "convert", "--force", "--to", "recording", path, "-o", copy_])
+    lines = [json.loads(line) for line in copy_.read_bytes().splitlines()] if copy_.exists() else []
+    sent = [line["msg"] for line in lines if line.get("dir") == "c2s"]
+    other = [{**m, "params": {**m["params"], "arguments": {"other": True}}, "id": "other"} for m in sent
+             if m.get("method") == "tools/call" and isinstance(m.get("params"), dict) and "id" in m]
+    return [*sent, *other[:3], {"jsonrpc": "2.0", "id": "new", "method": "own/new"}]
+
+
+def replay(told, path, tmp_path, *options):
+    """Replays a recording to a client that sends what was recorded and more; checks the report and the errors."""
+    report = tmp_path / "report.json"
+    report.unlink(missing_ok=True)
+    stdin = "".join(json.dumps(m) + "\n" for m in requests_of(told, path, tmp_path)).encode("utf-8", "surrogatepass")
+    ran = told("replay", "--on-unmatched", "warn", "--report", report, *options, path, stdin=stdin)
+    if report.exists():
+        told.check(json.loads(report.read_text()), ran.command)
+    for line in ran.out.splitlines():
+        for answer in [json.loads(line)] if line.startswith(b"{") else json.loads(line):
+            data = answer.get("error", {}).get("data")
+            if isinstance(data, dict) and "reason" in data:
+                validator("miss_data").validate(data)
+                told.kinds["miss_data"] = told.kinds.get("miss_data", 0) + 1
+
+
+def everything(told, path, tmp_path):
+    told("inspect", path)
+    told("check", path)
+    told("check", "--fix", "-o", tmp_path / "fixed", path)
+    told("check", "--secrets", "--redact-members", "text,q", "--redact-patterns", "a.", path)
+    told("redact", "--redact-members", "text,q", path, "-o", tmp_path / "redacted.jsonl")
+    told("show", path)
+    told("show", "-m", path)
+    for number in (1, 2, 3):
+        told("show", f"{path}:{number}")
+    for name, to in (("r.jsonl", "recording"), ("t", "trace"), ("j", "jsonrpc"), ("c.json", "cassette")):
+        told("convert", "--to", to, path, "-o", tmp_path / name)
+    told("convert", "--lossless", "--to", "jsonrpc", path, "-o", tmp_path / "lossless")
+    replay(told, path, tmp_path)
+    replay(told, path, tmp_path, "--order", "total")
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_every_command_over_the_corpus(name, told, tmp_path):
+    (tmp_path / "corpus").mkdir()
+    path = tmp_path / "corpus" / "file"
+    path.write_bytes(CORPUS[name])
+    everything(told, path, tmp_path)
+    told("list", path.parent)
+    assert {"check", "check_secrets"} <= set(told.kinds), told.kinds
+
+
+def test_more_than_there_is_room_for(told, tmp_path):
+    path = tmp_path / "crowded.jsonl"
+    path.write_bytes(crowded())
+    seen = json.loads(told("inspect", path).out)
+    lists = [seen["sessions"], seen["operations"], seen["notifications"], seen["tools"], seen["errors"]["rpc"]]
+    assert [one[-1]["aggregate"] for one in lists] == [True] * 5
+    replay(told, path, tmp_path)
+
+
+def test_what_needs_no_recording(told, tmp_path):
+    told("version")
+    told("formats")
+    told("demo", "-o", tmp_path / "demo.jsonl")
+    told("list", tmp_path)
+    everything(told, tmp_path / "demo.jsonl", tmp_path)
+    for words in (["inspect", tmp_path / "missing"], ["inspect"], ["shwo"], ["convert", tmp_path / "demo.jsonl", "-o", tmp_path / "no" / "x"],
+                  ["replay", tmp_path / "missing"], ["record"], ["list", tmp_path / "missing"], ["record", "-o", tmp_path / "s.jsonl", "--", tmp_path / "none"]):
+        before = told.kinds.get("error", 0)
+        told(*words)
+        assert told.kinds.get("error", 0) == before + 1, words
+    assert set(told.kinds) == {*(one["$ref"].split("/")[-1] for one in SCHEMA["oneOf"]), "miss_data"} - {"listening"}, told.kinds
+
+
+@pytest.mark.parametrize("command", ["replay", "record"])
+def test_the_event_of_a_listener(command, told, mcpreel, tmp_path):
+    told("demo", "-o", tmp_path / "demo.jsonl")
+    words = {"replay": [tmp_path / "demo.jsonl"], "record": ["-o", tmp_path / "r.jsonl", "--", mcpreel, "demo", "server"]}[command]
+    with subprocess.Popen([mcpreel, "-q", "--json", command, "--listen", "127.0.0.1:0", *words], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        told.check(json.loads(process.stdout.readline()), command)
+        process.terminate()
+        rest, err = process.communicate(timeout=30)
+    for text in [*rest.splitlines(), *err.splitlines()]:
+        if text.startswith(b"{"):
+            told.check(json.loads(text), command)
+    assert told.kinds["listening"] == 1 and (command == "record" or told.kinds["replay"] == 1), told.kinds
+
+
+def faults(line):
+    """The line with one fault: a member that is missing, has another type or name; another version."""
+    required = SCHEMA["$defs"][kind_of(line)]["required"]
+    for name in required:
+        yield f"no {name}", {key: value for key, value in line.items() if key != name}
+        if name != "id":  # an invalid message may have anything there
+            yield f"{name} is of another type", {**line, name: {"odd": 1} if not isinstance(line[name], dict) else []}
+    yield "an unknown member", {**line, "zzz": 1}
+    if "v" in line:
+        yield "another version", {**line, "v": 1}
+
+
+def renamed(value, old, new):
+    """A copy with a member renamed at any depth."""
+    if isinstance(value, dict):
+        return {new if name == old else name: renamed(one, old, new) for name, one in value.items()}
+    return [renamed(one, old, new) for one in value] if isinstance(value, list) else value
+
+
+def test_a_line_with_a_fault_is_noticed(told, tmp_path):
+    told("version")
+    told("formats")
+    told("demo", "-o", tmp_path / "demo.jsonl")
+    told("list", tmp_path)
+    everything(told, tmp_path / "demo.jsonl", tmp_path)
+    told("shwo")
+    one_of_each = {kind_of(line): line for line in told.lines}
+    assert len(one_of_each) == len(SCHEMA["oneOf"]) - 1
+    for kind, line in one_of_each.items():
+        for fault, bad in faults(line):
+            assert not validator(kind).is_valid(bad), (kind, fault)
+    old = [("inspect", "findings", "odd"), ("inspect", "children", "parts"), ("inspect", "notes", "remarks"), ("inspect", "listed", "advertised"),
+           ("check", "findings", "odd"), ("demo", "received", "heard"), ("replay", "server_requests", "questions"),
+           ("replay", "reason", "why"), ("show_operation", "role", "what"), ("formats", "description", "about"), ("check_secrets", "rule", "what")]
+    for kind, new, name in old:
+        bad = renamed(copy.deepcopy(one_of_each[kind]), new, name)
+        assert bad != one_of_each[kind] and not validator(kind).is_valid(bad), (kind, new)
+
+
+def words_in(source, function):
+    """The words in the table of a function of ops/operation.c."""
+    return re.findall(r'"([a-z-]+)"', source.split(f"*{function}(")[1].split("};")[0])
+
+
+def test_the_values_are_those_of_the_program(run, mcpreel):
+    source = (ROOT / "src" / "ops" / "operation.c").read_text()
+    defs = SCHEMA["$defs"]
+    members = defs["show_operation"]["properties"]
+    assert words_in(source, "operation_kind_name") == members["kind"]["enum"]
+    assert words_in(source, "operation_link_name") == members["link"]["enum"]
+    assert words_in(source, "operation_role_name") == defs["role"]["enum"]
+    assert words_in(source, "operation_outcome_name") == defs["outcome"]["enum"]
+    assert words_in(source, "operation_response_name") == members["response"]["enum"]
+    flags = words_in(source, "operation_flag_name")
+    flags.remove("code")  # not written
+    assert flags == members["flags"]["items"]["enum"]
+    findings = re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", (ROOT / "src" / "report" / "findings.c").read_text())
+    assert findings == defs["findings"]["items"]["properties"]["rule"]["enum"]
+    for one in json.loads(run([mcpreel, "formats", "--json"]).out)["formats"]:
+        assert sorted(one["keeps"] + one["loses"]) == sorted(defs["feature"]["enum"])
+
+
+def test_the_page_and_the_schema_have_the_same_members():
+    """Every member and value of the schema is on the page, before the table of old names."""
+    page = set(re.findall(r"`([^`\s]+)`", (ROOT / "docs" / "json-output.md").read_text().split("\n## Changes from version 1\n")[0]))
+    page |= {name.split(".")[-1] for name in page} | set(re.findall(r'"(\w+)"', " ".join(page)))
+    features = set(SCHEMA["$defs"]["feature"]["enum"])  # in docs/formats/README.md
+    named = set()
+
+    def collect(schema):
+        if isinstance(schema, dict):
+            named.update(schema.get("properties", {}) if isinstance(schema.get("properties"), dict) else ())
+            named.update(one for one in schema.get("enum", ()) if isinstance(one, str))
+        for one in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+            collect(one)
+
+    collect(SCHEMA["$defs"])
+    assert sorted(named - features - page) == []
