@@ -125,7 +125,7 @@ static bool is_current_id(struct demo_client *c, struct json_val name)
 
     json_init(&own);
     if (!json_scan(&own, id_of(c, c->sent_count), &fault))
-        BUG("our own name is JSON");
+        BUG("the request id is not JSON");
     is = str_eq(mcp_id_key(name, &c->arena), mcp_id_key(json_root(&own), &c->arena));
     json_release(&own);
     return is;
@@ -305,7 +305,7 @@ void demo_client_step(struct demo_client *c, const struct event *ev)
                                    STR_ARG(current_call(c)->method)));
         break;
     default:
-        BUG("a client has no server behind it");
+        BUG("the demo client got an event of another engine");
     }
 }
 

@@ -350,7 +350,7 @@ void demo_server_step(struct demo_server *s, const struct event *ev)
         s->closed = true;
         break;
     default:
-        BUG("the demo server has none behind it");
+        BUG("the demo server got an event of another engine");
     }
     if (s->closed && !demo_tools_has_timers(&s->tools)) {
         s->finished = true;

@@ -192,7 +192,7 @@ static int open_address(struct listener *s, const char *host, int port)
     int fd;
 
     if (resolve_host(host, port, AI_NUMERICHOST, &found) != 0)
-        BUG("an address of our own is none");
+        BUG("a numeric address cannot be resolved");
     fd = listen_at(found->ai_addr, found->ai_addrlen);
     freeaddrinfo(found);
     if (fd < 0)

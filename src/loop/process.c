@@ -73,7 +73,7 @@ static void enter_state(struct process *p, enum process_state state)
         p->events->done(p->arg);
         break;
     case RUNNING:
-        BUG("a process does not start twice");
+        BUG("the process was started before");
     }
 }
 

@@ -105,7 +105,7 @@ void client_deliver_text(struct client_deliver *t, struct client_exchange *excha
 
     t->exchange = exchange;
     if (!message_parser_text(&t->parser, TO_CLIENT, text, &t->sink, &e))
-        BUG("it takes every record");
+        BUG("the sink rejected a record");
 }
 
 enum parse_kind client_deliver_classify(struct client_deliver *t, struct str text)
@@ -133,7 +133,7 @@ void client_deliver_classified(struct client_deliver *t, struct client_exchange 
 
     t->exchange = exchange;
     if (!message_parser_peeked(&t->parser, TO_CLIENT, &t->sink, &e))
-        BUG("it takes every record");
+        BUG("the sink rejected a record");
 }
 
 void client_deliver_fail(struct client_deliver *t, const void *carrier, unsigned status,

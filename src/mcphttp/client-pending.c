@@ -149,7 +149,7 @@ static void add_unsent_requests(struct json *json, struct str text, struct clien
     struct mcp_message m;
 
     if (!json_scan(json, text, &fault))
-        BUG("it was read before");
+        BUG("a stored message is not valid JSON");
     m = mcp_classify(json_root(json), &a);
     if (m.kind == MCP_BATCH)
         client_pending_add_batch(to, m.root, NULL);

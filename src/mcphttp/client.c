@@ -179,7 +179,7 @@ static struct mcp_message parse_kept(struct mcp_client *s, struct str text)
     struct json_fault fault;
 
     if (!json_scan(&s->json, text, &fault))
-        BUG("it was read before");
+        BUG("a stored message is not valid JSON");
     return mcp_classify(json_root(&s->json), &s->arena);
 }
 

@@ -399,7 +399,7 @@ static void build_ops(struct stats *s, const struct record *r)
     struct err e = ERR_NONE;
 
     if (!s->builder.sink.put(&s->builder.sink, r, &e))
-        BUG("operations are always taken");
+        BUG("the sink rejected a record");
 }
 
 /* In a recording a message is nested in the object of its line. */
@@ -653,7 +653,7 @@ void stats_finish(struct stats *s)
 
     end_recording(s, true);
     if (!op_builder_finish(&s->builder, &e))
-        BUG("operations are always taken");
+        BUG("the sink rejected a record");
     op_stats_finish(&s->op_stats);
     for (size_t i = 0; i < s->tools.count; i++)
         check_listed(s, s->tools.rows[i]);

@@ -221,7 +221,7 @@ void replay_step(struct replay *m, const struct event *ev)
         passthrough_handle_lost(&m->passthrough, ev->why);
         break;
     default:
-        BUG("a client on HTTP has a mock of its own");
+        BUG("an event of an HTTP client");
     }
     replay_finish_if_done(m);
 }

@@ -23,7 +23,7 @@ int app_exit_code(const struct err *e)
     case ERR_IO:
         return EXIT_IO;
     }
-    BUG("an error of no kind");
+    BUG("an error without a kind");
 }
 
 const char *app_env_get(char *const *env, const char *name)

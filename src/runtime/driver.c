@@ -35,7 +35,7 @@ void driver_lines_add(struct driver_lines *h, struct str line)
     struct err e = ERR_NONE;
 
     if (!message_parser_line(&h->parser, h->dir, line, &h->records, &e))
-        BUG("an engine takes every record");
+        BUG("the engine rejected a record");
 }
 
 void driver_lines_add_too_long(const struct driver_lines *h, uint64_t bytes)

@@ -100,7 +100,7 @@ static void log_error(struct refused_request *q, struct json_val error)
                    "the server answered HTTP %llu to initialize with error %lld: %s",
                    (unsigned long long)q->status, (long long)code, q->text);
     else
-        log_printf(q->log, LOG_INFO, "the server refused initialize with error %lld: %s",
+        log_printf(q->log, LOG_INFO, "the server rejected initialize with error %lld: %s",
                    (long long)code, q->text);
     arena_release(&a);
 }

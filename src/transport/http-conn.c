@@ -400,7 +400,7 @@ static bool read_head(struct http_conn *c, struct str *in)
         reject_invalid(c, c->parser->request.reason);
         return false;
     }
-    BUG("no such answer");
+    BUG("unknown result of the parser");
 }
 
 static void end_body(struct http_conn *c)
@@ -434,7 +434,7 @@ static bool read_body(struct http_conn *c, struct str *in)
         reject_invalid(c, c->parser->body.chunked.reason);
         return false;
     }
-    BUG("no such answer");
+    BUG("unknown result of the parser");
 }
 
 /* Returns whether too much of earlier responses is unsent to parse the next request. */

@@ -240,7 +240,7 @@ static void on_connect_result(void *to, int fd, enum connect_error why)
         return;
     }
     if (!stream_open(&d->stream, d->connector->loop, fd, &direct_events, d, &e))
-        BUG("a socket that was made just now");
+        BUG("cannot open a stream for a new socket");
     stream_read(d->stream, d->reading);
     on_connected(d);
 }

@@ -36,7 +36,7 @@ static enum body_next next_chunked(struct body *b, struct str *in, struct str *d
     case CHUNKED_REJECTED:
         return BODY_REJECTED;
     }
-    BUG("no such answer");
+    BUG("unknown result of the parser");
 }
 
 enum body_next body_next(struct body *b, struct str *in, struct str *data)

@@ -179,7 +179,7 @@ static void parse_byte(struct chunked *c, char byte)
     case CHUNKED_IN_TRAILERS:
     case CHUNKED_DONE:
     case CHUNKED_FAILED:
-        BUG("not taken byte by byte");
+        BUG("this state does not parse single bytes");
     }
 }
 

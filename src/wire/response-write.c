@@ -135,7 +135,7 @@ static char *put_framing(char *at, struct body_framing plan)
     case BODY_CHUNKED:
         return put_text(at, STR("Transfer-Encoding: chunked\r\n"));
     }
-    BUG("no such plan");
+    BUG("unknown framing");
 }
 
 /* Returns an upper bound: 256 bytes are enough for the lines that are composed here. */

@@ -88,7 +88,7 @@ CASES = [
      "warning: the server answered HTTP 500 to initialize: out of   \\x1b[1mcheesexxx"),
     (401, b'{"error":"invalid_token"}', "application/json", "/mcp", "the server answered HTTP 401 to initialize: "
                                                                    '{{"error":"invalid_token"}}'),
-    (200, ERROR, "application/json", "/mcp", "the server refused initialize with error -32602: no \\x1b[31mred version"),
+    (200, ERROR, "application/json", "/mcp", "the server rejected initialize with error -32602: no \\x1b[31mred version"),
     (400, ERROR, "application/json", "/mcp", "the server answered HTTP 400 to initialize with error -32602: no \\x1b[31mred version"),
 ]
 
@@ -127,4 +127,4 @@ def test_a_client_on_stdio_whose_server_is_no_mcp_endpoint_ends_with_4(status, b
 def test_a_client_on_stdio_that_is_refused_by_a_message_ends_with_0(upstream, run, mcpreel, tmp_path):
     server = upstream(refusing(200, ERROR, "application/json"))
     ran = run([mcpreel, "record", "--url", server.url, "-o", tmp_path / "r.jsonl"], stdin=json.dumps(initialize()).encode() + b"\n")
-    assert ran.code == 0 and b"the server refused initialize with error -32602: no \\x1b[31mred version\n" in ran.err, ran
+    assert ran.code == 0 and b"the server rejected initialize with error -32602: no \\x1b[31mred version\n" in ran.err, ran

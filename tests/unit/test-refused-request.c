@@ -108,7 +108,7 @@ static void after_a_message_only_initialize_is_watched(void **state)
     message(&g, 3, TO_CLIENT, ERROR);
     end(&g, 3);
     assert_false(refused_request_never_served(&g.q));
-    close_rig(&g, "mcpreel: the server refused initialize with error -32602: no\n");
+    close_rig(&g, "mcpreel: the server rejected initialize with error -32602: no\n");
 }
 
 static void what_is_no_refusal_is_not_told(void **state)
