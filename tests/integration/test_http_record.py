@@ -773,7 +773,7 @@ def test_inspect_and_show_tell_of_the_session(mcpreel, run, session):
 def test_other_formats_have_the_calls_and_come_back(mcpreel, run, session, tmp_path, name):
     there, back = tmp_path / name, tmp_path / "back.jsonl"
     ran = run([mcpreel, "convert", session, "-o", there])
-    assert ran.code == 0 and b"HTTP data of messages" in ran.err
+    assert ran.code == 0 and b"records with HTTP data" in ran.err
     assert run([mcpreel, "convert", there, "-o", back]).code == 0
     calls = [m["msg"] for m in of(lines_of(back), "message") if m["msg"].get("method") == "tools/call"]
     assert [c["params"] for c in calls] == [{"name": "t", "arguments": {"a": 1}}]
