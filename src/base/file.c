@@ -280,6 +280,49 @@ bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
     return true;
 }
 
+bool file_can_modify(const struct sys *sys, const char *path, struct err *e)
+{
+    int fd = sys_retry_open(sys, path, O_WRONLY | O_NONBLOCK, 0);
+
+    if (fd < 0)
+        return err_cannot(e, "write", path, errno);
+    sys->close(sys, fd);
+    return true;
+}
+
+bool file_copy_owner_and_mode(struct file *to, struct file *from, struct err *e)
+{
+    const mode_t permissions = 0777;
+    struct stat old, new;
+
+    if (sys_retry_fstat(from->sys, from->fd, &old) != 0)
+        return err_cannot(e, "read", from->path, errno);
+    if (sys_retry_fstat(to->sys, to->fd, &new) != 0)
+        return err_cannot(e, "write", to->path, errno);
+    if ((old.st_uid != new.st_uid || old.st_gid != new.st_gid) &&
+        sys_retry_fchown(to->sys, to->fd, old.st_uid, old.st_gid) != 0)
+        return err_cannot(e, "keep the owner of", to->path, errno);
+    return sys_retry_fchmod(to->sys, to->fd, old.st_mode & permissions) == 0 ||
+           err_cannot(e, "keep the permissions of", to->path, errno);
+}
+
+bool file_read_version(struct file *f, struct file_version *v, struct err *e)
+{
+    struct stat st;
+
+    if (sys_retry_fstat(f->sys, f->fd, &st) != 0)
+        return err_cannot(e, "read", f->path, errno);
+    *v = (struct file_version){ st.st_dev, st.st_ino, st.st_size, st.st_mtim };
+    return true;
+}
+
+bool file_is_same_version(const struct file_version *a, const struct file_version *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->size == b->size &&
+           a->modified.tv_sec == b->modified.tv_sec &&
+           a->modified.tv_nsec == b->modified.tv_nsec;
+}
+
 bool file_sync(struct file *f, struct err *e)
 {
     return sys_retry_fdatasync(f->sys, f->fd) == 0 || err_cannot(e, "sync", f->path, errno);

@@ -68,6 +68,24 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
  * that reached the file, also on failure. */
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
+/* Checks that the user may write to an existing file; does not change it. */
+bool file_can_modify(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
+
+/* Gives a file the owner, the group and the permissions of another. */
+bool file_copy_owner_and_mode(struct file *to, struct file *from, struct err *e) MUST_CHECK;
+
+/* Identifies the content of a file at a time: a file of the same version has not been changed
+ * or replaced. */
+struct file_version {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec modified;
+};
+
+bool file_read_version(struct file *f, struct file_version *v, struct err *e) MUST_CHECK;
+bool file_is_same_version(const struct file_version *a, const struct file_version *b);
+
 bool file_sync(struct file *f, struct err *e) MUST_CHECK;
 bool file_truncate(struct file *f, uint64_t len, struct err *e) MUST_CHECK;
 bool file_size(struct file *f, uint64_t *size, struct err *e) MUST_CHECK;

@@ -54,6 +54,18 @@ static int real_ftruncate(const struct sys *s, int fd, off_t len)
     return ftruncate(fd, len);
 }
 
+static int real_fchown(const struct sys *s, int fd, uid_t owner, gid_t group)
+{
+    (void)s;
+    return fchown(fd, owner, group);
+}
+
+static int real_fchmod(const struct sys *s, int fd, mode_t mode)
+{
+    (void)s;
+    return fchmod(fd, mode);
+}
+
 static int real_flock(const struct sys *s, int fd, int how)
 {
     (void)s;
@@ -99,6 +111,8 @@ const struct sys sys_real = {
     .fdatasync = real_fdatasync,
     .fsync = real_fsync,
     .ftruncate = real_ftruncate,
+    .fchown = real_fchown,
+    .fchmod = real_fchmod,
     .flock = real_flock,
     .rename = real_rename,
     .link = real_link,
@@ -138,6 +152,16 @@ int sys_retry_fsync(const struct sys *sys, int fd)
 int sys_retry_ftruncate(const struct sys *sys, int fd, off_t len)
 {
     RETRY_EINTR(sys->ftruncate(sys, fd, len));
+}
+
+int sys_retry_fchown(const struct sys *sys, int fd, uid_t owner, gid_t group)
+{
+    RETRY_EINTR(sys->fchown(sys, fd, owner, group));
+}
+
+int sys_retry_fchmod(const struct sys *sys, int fd, mode_t mode)
+{
+    RETRY_EINTR(sys->fchmod(sys, fd, mode));
 }
 
 int sys_retry_rename(const struct sys *sys, const char *from, const char *to)

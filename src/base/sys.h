@@ -18,6 +18,8 @@ struct sys {
     int (*fdatasync)(const struct sys *s, int fd);
     int (*fsync)(const struct sys *s, int fd);
     int (*ftruncate)(const struct sys *s, int fd, off_t len);
+    int (*fchown)(const struct sys *s, int fd, uid_t owner, gid_t group);
+    int (*fchmod)(const struct sys *s, int fd, mode_t mode);
     int (*flock)(const struct sys *s, int fd, int how);
     int (*rename)(const struct sys *s, const char *from, const char *to);
     int (*link)(const struct sys *s, const char *from, const char *to);
@@ -38,6 +40,8 @@ int sys_retry_fstat(const struct sys *sys, int fd, struct stat *st);
 int sys_retry_fdatasync(const struct sys *sys, int fd);
 int sys_retry_fsync(const struct sys *sys, int fd);
 int sys_retry_ftruncate(const struct sys *sys, int fd, off_t len);
+int sys_retry_fchown(const struct sys *sys, int fd, uid_t owner, gid_t group);
+int sys_retry_fchmod(const struct sys *sys, int fd, mode_t mode);
 int sys_retry_rename(const struct sys *sys, const char *from, const char *to);
 int sys_retry_link(const struct sys *sys, const char *from, const char *to);
 int sys_retry_unlink(const struct sys *sys, const char *path);

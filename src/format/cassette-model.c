@@ -9,6 +9,8 @@
 
 #define VERSION "1.0" /* written by mcp-recorder, and its default */
 
+enum { INTERACTION_LEVEL = 3 }; /* nesting level of the members of an interaction */
+
 static const struct str type_names[] = {
     STR_INIT("jsonrpc_request"),
     STR_INIT("notification"),
@@ -439,6 +441,11 @@ bool cassette_model_from_header(const struct record *r, struct arena *a,
     return ours;
 }
 
+void cassette_model_write_message(struct buf *to, struct str message)
+{
+    python_json_write(to, message, INTERACTION_LEVEL);
+}
+
 /* One member a line, as in "name": value. */
 static void write_name(struct buf *to, unsigned level, const char *name, bool first)
 {
@@ -468,7 +475,7 @@ static void write_json(struct buf *to, const char *name, unsigned level, struct 
 
 static void write_count(struct buf *to, const char *name, uint64_t n)
 {
-    write_name(to, 3, name, false);
+    write_name(to, INTERACTION_LEVEL, name, false);
     buf_add_int(to, (int64_t)n);
 }
 
@@ -499,16 +506,16 @@ void cassette_model_write_interaction(struct buf *to, const struct cassette_inte
         buf_add_ch(to, ',');
     python_json_write_newline(to, 2);
     buf_add_ch(to, '{');
-    write_name(to, 3, "type", true);
+    write_name(to, INTERACTION_LEVEL, "type", true);
     python_json_write_string(to, type_names[i->type]);
-    write_json(to, "request", 3, i->request);
-    write_json(to, "response", 3, i->response);
-    write_name(to, 3, "response_is_sse", false);
+    write_json(to, "request", INTERACTION_LEVEL, i->request);
+    write_json(to, "response", INTERACTION_LEVEL, i->response);
+    write_name(to, INTERACTION_LEVEL, "response_is_sse", false);
     buf_add(to, i->sse ? STR("true") : STR("false"));
     write_count(to, "response_status", i->status);
     write_count(to, "latency_ms", i->latency_ms);
-    write_text(to, "http_method", 3, i->method);
-    write_text(to, "http_path", 3, i->path);
+    write_text(to, "http_method", INTERACTION_LEVEL, i->method);
+    write_text(to, "http_path", INTERACTION_LEVEL, i->path);
     python_json_write_newline(to, 2);
     buf_add_ch(to, '}');
 }

@@ -65,6 +65,7 @@ bool cassette_model_from_header(const struct record *r, struct arena *a,
 void cassette_model_write_head(struct buf *to, const struct cassette_metadata *m);
 void cassette_model_write_interaction(struct buf *to, const struct cassette_interaction *i,
                                       bool first);
+void cassette_model_write_message(struct buf *to, struct str message); /* of an interaction */
 void cassette_model_write_tail(struct buf *to, bool any);
 
 #endif

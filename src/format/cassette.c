@@ -453,4 +453,5 @@ const struct format cassette_format = {
     .put = cassette_put,
     .end = cassette_end,
     .is_empty = cassette_is_empty,
+    .write_message = cassette_model_write_message,
 };

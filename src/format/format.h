@@ -41,6 +41,15 @@ struct consumed {
                            its text; else empty */
 };
 
+/* Composes a message that replaces a recorded one. */
+struct message_composer {
+    /* `redacted` is the recorded list of redacted values, a JSON array of pointers, or empty.
+     * Sets the new message (JSON on one line) and its list, which may be empty. Returns false
+     * if the message stays as it is. */
+    bool (*compose)(struct message_composer *self, struct str redacted, struct str *message,
+                    struct str *new_redacted);
+};
+
 struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
@@ -66,6 +75,16 @@ struct format {
     void *(*begin)(void); /* the writer's own state */
     void (*put)(void *state, struct buf *to, const struct record *r);
     void (*end)(void *state, struct buf *to); /* writes the rest and frees the state */
+
+    /* Replacing a message in a file (runtime/recording-update.h). Both may be NULL: then the
+     * new message takes the place of the old one as it is, on one line. */
+
+    /* Appends a line (or several, if its value spans some) with another message, in a format
+     * that has more about a message on its line. Returns false if the line cannot be read. */
+    bool (*rewrite_line)(struct buf *to, struct str line, struct message_composer *c);
+
+    /* Appends a message in the layout of the document. */
+    void (*write_message)(struct buf *to, struct str message);
 
     /* Whether end() would write only metadata; no put() may follow. NULL in a line-based
      * format. */

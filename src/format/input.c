@@ -25,8 +25,6 @@ static bool read_raw(struct input *s, struct err *e)
 
 bool input_open(struct input *s, const struct sys *sys, const char *path, struct err *e)
 {
-    enum compress_kind kind;
-
     *s = (struct input){ .file = FILE_CLOSED };
     buf_init(&s->raw, CHUNK + MAGIC);
     if (!file_open(&s->file, sys, path, e))
@@ -36,9 +34,9 @@ bool input_open(struct input *s, const struct sys *sys, const char *path, struct
             input_close(s);
             return false;
         }
-    kind = compress_detect(buf_str(&s->raw));
-    if (kind != COMPRESS_NONE)
-        s->decompressor = decompressor_new(kind);
+    s->kind = compress_detect(buf_str(&s->raw));
+    if (s->kind != COMPRESS_NONE)
+        s->decompressor = decompressor_new(s->kind);
     return true;
 }
 

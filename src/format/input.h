@@ -9,6 +9,7 @@
 
 struct input {
     struct file file;
+    enum compress_kind kind;
     struct decompressor *decompressor; /* NULL: not compressed */
     struct buf raw;                    /* read, not yet returned or decompressed */
     size_t consumed;                   /* raw[0..consumed) was used */

@@ -370,6 +370,11 @@ uint64_t reader_offset(const struct reader *r)
     return r->offset;
 }
 
+struct file *reader_file(struct reader *r)
+{
+    return &r->input.file;
+}
+
 uint64_t reader_size(struct reader *r)
 {
     struct err ignored = ERR_NONE;

@@ -54,6 +54,9 @@ const struct format *reader_format(const struct reader *r);
 uint64_t reader_note_count(const struct reader *r); /* notes so far */
 uint64_t reader_offset(const struct reader *r);     /* bytes consumed so far, decompressed */
 
+/* The file being read, to get its status. */
+struct file *reader_file(struct reader *r);
+
 /* Size of the whole file; 0: unknown (pipe, compressed file). */
 uint64_t reader_size(struct reader *r);
 

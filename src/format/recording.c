@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "format/ndjson.h"
 #include "format/recording-line.h"
+#include "json/splice.h"
 
 #define UNKNOWN "unknown"
 
@@ -256,6 +257,43 @@ static void recording_end(void *state, struct buf *to)
     free(state);
 }
 
+static void splice_line(struct buf *to, struct json_val line, struct str message,
+                        struct str redacted)
+{
+    struct json_splice splice;
+
+    json_splice_init(&splice, line);
+    json_splice_replace(&splice, json_get(line, STR("msg")), message);
+    if (redacted.len || json_exists(json_get(line, STR("redacted"))))
+        json_splice_set(&splice, line, STR("redacted"), redacted.len ? redacted : STR("[]"));
+    json_splice_apply(&splice, to);
+}
+
+/* Before the value may be a byte order mark. */
+static bool recording_rewrite_line(struct buf *to, struct str line, struct message_composer *c)
+{
+    size_t start = str_find(line, '{'), used = 0;
+    struct str text = str_skip(line, start), message, redacted;
+    struct json_fault fault;
+    struct json_val root;
+    struct ndjson n;
+    bool ok;
+
+    ndjson_init(&n);
+    ok = json_scan_first(&n.json, text, &used, &fault);
+    root = ok ? json_root(&n.json) : JSON_VAL_NONE;
+    ok = json_type(json_get(root, STR("msg"))) == JSON_OBJECT;
+    if (ok && c->compose(c, json_raw(json_get(root, STR("redacted"))), &message, &redacted)) {
+        buf_add(to, str_n(line.at, start));
+        splice_line(to, root, message, redacted);
+        buf_add(to, str_skip(text, used));
+    } else if (ok) {
+        buf_add(to, line);
+    }
+    ndjson_release(&n);
+    return ok;
+}
+
 const struct format recording_format = {
     .name = RECORDING_NAME,
     .about = "mcpreel's own: JSON lines with everything that was recorded",
@@ -270,4 +308,5 @@ const struct format recording_format = {
     .begin = recording_begin,
     .put = recording_put,
     .end = recording_end,
+    .rewrite_line = recording_rewrite_line,
 };

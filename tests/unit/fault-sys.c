@@ -107,6 +107,16 @@ static int fault_ftruncate(const struct sys *s, int fd, off_t len)
     return fails(s, FAULT_FTRUNCATE) ? -1 : sys_real.ftruncate(&sys_real, fd, len);
 }
 
+static int fault_fchown(const struct sys *s, int fd, uid_t owner, gid_t group)
+{
+    return fails(s, FAULT_FCHOWN) ? -1 : sys_real.fchown(&sys_real, fd, owner, group);
+}
+
+static int fault_fchmod(const struct sys *s, int fd, mode_t mode)
+{
+    return fails(s, FAULT_FCHMOD) ? -1 : sys_real.fchmod(&sys_real, fd, mode);
+}
+
 static int fault_flock(const struct sys *s, int fd, int how)
 {
     return fails(s, FAULT_FLOCK) ? -1 : sys_real.flock(&sys_real, fd, how);
@@ -150,6 +160,8 @@ void fault_init(struct fault_sys *f)
         .fdatasync = fault_fdatasync,
         .fsync = fault_fsync,
         .ftruncate = fault_ftruncate,
+        .fchown = fault_fchown,
+        .fchmod = fault_fchmod,
         .flock = fault_flock,
         .rename = fault_rename,
         .link = fault_link,

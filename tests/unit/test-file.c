@@ -803,6 +803,85 @@ static void a_nameless_file_that_cannot_be_made_says_where(void **state)
     }
 }
 
+static void a_version_tells_whether_a_file_was_changed(void **state)
+{
+    struct file_version old, new;
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+    struct file f;
+
+    (void)state;
+    temp_dir_put("a", STR("one"));
+    assert_true(file_open(&f, &sys_real, "a", &e));
+    assert_true(file_read_version(&f, &old, &e));
+    assert_true(file_read_version(&f, &new, &e));
+    assert_true(file_is_same_version(&old, &new));
+    temp_dir_put("a", STR("four"));
+    assert_true(file_read_version(&f, &new, &e));
+    assert_false(file_is_same_version(&old, &new));
+    new = old;
+    new.inode++;
+    assert_false(file_is_same_version(&old, &new));
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_FSTAT, 1, 1, EIO);
+    f.sys = &sys.sys;
+    assert_false(file_read_version(&f, &new, &e));
+    assert_string_equal(e.msg, "cannot read 'a': Input/output error");
+    file_close(&f, &e);
+}
+
+static void owner_and_mode_are_copied_or_the_reason_is_told(void **state)
+{
+    static const struct {
+        enum fault_call call;
+        unsigned nth;
+        const char *says;
+    } cases[] = {
+        { FAULT_FSTAT, 1, "cannot read 'a': Operation not permitted" },
+        { FAULT_FSTAT, 2, "cannot write 'b': Operation not permitted" },
+        { FAULT_FCHMOD, 1, "cannot keep the permissions of 'b': Operation not permitted" },
+    };
+    struct err e = ERR_NONE;
+    struct file from, to;
+    struct stat st;
+
+    (void)state;
+    temp_dir_put("a", STR("one"));
+    temp_dir_put("b", STR("two"));
+    assert_int_equal(chmod("a", 0751), 0);
+    assert_true(file_open(&from, &sys_real, "a", &e) && file_open(&to, &sys_real, "b", &e));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fault_sys sys;
+
+        fault_init(&sys);
+        fault_fail(&sys, cases[i].call, cases[i].nth, 1, EPERM);
+        from.sys = to.sys = &sys.sys;
+        assert_false(file_copy_owner_and_mode(&to, &from, &e));
+        assert_string_equal(e.msg, cases[i].says);
+    }
+    from.sys = to.sys = &sys_real;
+    assert_true(file_copy_owner_and_mode(&to, &from, &e));
+    assert_int_equal(fstat(to.fd, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0751);
+    file_close(&from, &e);
+    file_close(&to, &e);
+}
+
+static void a_file_may_be_modified_or_not(void **state)
+{
+    struct err e = ERR_NONE;
+    struct fault_sys sys;
+
+    (void)state;
+    temp_dir_put("a", STR("one"));
+    assert_true(file_can_modify(&sys_real, "a", &e));
+    assert_content("a", STR("one"));
+    fault_init(&sys);
+    fault_fail(&sys, FAULT_OPEN, 1, 1, EROFS);
+    assert_false(file_can_modify(&sys.sys, "a", &e));
+    assert_string_equal(e.msg, "cannot write 'a': Read-only file system");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -833,6 +912,9 @@ int main(void)
         IN_TEMP_DIR(a_failing_write_says_how_far_it_came),
         IN_TEMP_DIR(a_write_of_nothing_without_a_reason_does_not_go_on_for_ever),
         IN_TEMP_DIR(each_failure_names_the_file),
+        IN_TEMP_DIR(a_version_tells_whether_a_file_was_changed),
+        IN_TEMP_DIR(owner_and_mode_are_copied_or_the_reason_is_told),
+        IN_TEMP_DIR(a_file_may_be_modified_or_not),
         IN_TEMP_DIR(slurping_takes_all_of_it),
         IN_TEMP_DIR(slurping_stops_at_the_ceiling),
         IN_TEMP_DIR(slurping_into_a_full_buffer_fails),
