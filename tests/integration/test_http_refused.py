@@ -102,7 +102,7 @@ def test_a_refused_initialize_is_told_with_the_servers_words(status, body, media
         assert client.post(initialize()).status == status
     assert program.stop() == 0
     told = told.format(origin=f"http://127.0.0.1:{server.port}")
-    lines = [line for line in program.err.splitlines() if "the server answered" in line or "the server refused" in line]
+    lines = [line for line in program.err.splitlines() if "the server answered" in line or "the server rejected" in line]
     assert len(lines) == 1 and lines[0].startswith("mcpreel: " + told) and len(lines[0]) < 400, program.err
     assert told.endswith("xxx") or lines[0] == "mcpreel: " + told
 
