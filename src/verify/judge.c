@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "mcp/payload-compare.h"
 #include "json/equal.h"
+#include "json/schema.h"
 
 enum { PATH_MAX_BYTES = 4096 };
 
@@ -167,4 +168,38 @@ void judge_response(struct judge *j, struct str method, bool is_poll, struct jso
     if (j->failure == FAILURE_CONTENT && (json_exists(json_get(recorded, STR("error"))) ||
                                           is_tool_error(recorded) != is_tool_error(live)))
         j->failure = FAILURE_ERROR;
+}
+
+static bool add_violation(void *arg, const struct json_schema_violation *v)
+{
+    struct judge *j = arg;
+    struct finding f = { .rule = STR("output-schema"), .severity = FINDING_ERROR };
+    struct str path = path_text(j, v->location); /* begins with "$" */
+
+    f.path = arena_printf(&j->arena, "$.result.structuredContent%.*s",
+                          STR_ARG(str_skip(path, 1)));
+    f.message = arena_printf(&j->arena, "the tool's outputSchema: it %.*s",
+                             STR_ARG(v->message));
+    f.live = arena_str(&j->arena, json_raw(v->value));
+    judge_add(j, FAILURE_PROTOCOL, &f);
+    return true;
+}
+
+void judge_output_schema(struct judge *j, struct str schema, struct json_val live)
+{
+    struct json_val content =
+        json_get(json_get(live, STR("result")), STR("structuredContent"));
+    struct json_schema *compiled;
+    struct json_fault fault;
+    struct json json;
+
+    if (!schema.len || !json_exists(content) || is_tool_error(live))
+        return;
+    json_init(&json);
+    if (!json_scan(&json, schema, &fault))
+        BUG("it was a part of a message");
+    compiled = json_schema_new(json_root(&json));
+    (void)json_schema_check(compiled, content, add_violation, j); /* partial results are fine */
+    json_schema_free(compiled);
+    json_release(&json);
 }

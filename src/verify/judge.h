@@ -40,6 +40,10 @@ void judge_add(struct judge *j, enum verdict_failure failure, const struct findi
 void judge_response(struct judge *j, struct str method, bool is_poll, struct json_val recorded,
                     struct json_val live);
 
+/* Adds a finding for each violation of `schema` (JSON, the outputSchema of a tool; empty: none)
+ * by the structured content of a live result. */
+void judge_output_schema(struct judge *j, struct str schema, struct json_val live);
+
 /* Completes the findings; to be called once, before they are used. */
 void judge_finish(struct judge *j);
 

@@ -259,6 +259,16 @@ static bool find_missing(struct verify *s, const struct verify_call *c, bool add
 
 static void settle_call(struct verify *s, struct verify_call *c);
 
+/* A schema that the live server lists binds its results. */
+static void judge_tool_result(struct verify *s, const struct verify_call *c,
+                              struct json_val live)
+{
+    const struct tool_list_entry *tool = tool_list_find(&s->tools, subject_of(c));
+
+    if (tool && !s->config->rules->like_mcp_recorder)
+        judge_output_schema(&s->judge, tool->output_schema, live);
+}
+
 /* Judges a response. If only a notification is missing, the verdict waits for it. */
 static void judge_call(struct verify *s, struct verify_call *c, struct json_val live)
 {
@@ -268,6 +278,8 @@ static void judge_call(struct verify *s, struct verify_call *c, struct json_val 
     rebind_learn(&s->rebind, method, recorded, live);
     judge_clear(&s->judge);
     judge_response(&s->judge, method, is_poll(s, c->call), recorded, live);
+    if (str_eq(method, STR("tools/call")))
+        judge_tool_result(s, c, live);
     if (json_exists(json_get(recorded, STR("result"))) &&
         !json_exists(json_get(live, STR("result"))))
         rebind_lose(&s->rebind, c->call, recorded);
@@ -295,6 +307,8 @@ static void settle_call(struct verify *s, struct verify_call *c)
     judge_clear(&s->judge);
     judge_response(&s->judge, method, is_poll(s, c->call), recorded_response(s, c->call),
                    json_root(&live));
+    if (str_eq(method, STR("tools/call")))
+        judge_tool_result(s, c, json_root(&live));
     (void)find_missing(s, c, true);
     put_judged(s, c, STR_NONE, buf_str(&c->live));
     json_release(&live);

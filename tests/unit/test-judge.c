@@ -102,6 +102,35 @@ static void the_state_of_a_recorded_open_task_may_be_any_but_a_failure(void **st
     end(&r);
 }
 
+static void a_live_result_must_fit_the_live_output_schema(void **state)
+{
+    struct rig r;
+    struct json live;
+    struct json_fault fault;
+    struct str schema;
+
+    (void)state;
+    begin(&r);
+    json_init(&live);
+    schema = terse_json(&r.arena, "{'type':'object','properties':{'n':{'type':'integer'}}}");
+    assert_true(json_scan(&live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':'x'}}}"),
+                          &fault));
+    judge_clear(&r.judge);
+    judge_output_schema(&r.judge, schema, json_root(&live));
+    assert_int_equal(r.judge.failure, FAILURE_PROTOCOL);
+    assert_int_equal(r.judge.count, 1);
+    assert_str(r.judge.findings[0].path, STR("$.result.structuredContent.n"));
+    assert_true(json_scan(&live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':1}}}"),
+                          &fault));
+    judge_clear(&r.judge);
+    judge_output_schema(&r.judge, schema, json_root(&live));
+    assert_int_equal(r.judge.count, 0);
+    judge_output_schema(&r.judge, STR_NONE, json_root(&live));
+    assert_int_equal(r.judge.count, 0);
+    json_release(&live);
+    end(&r);
+}
+
 static void too_many_findings_are_counted(void **state)
 {
     struct rig r;
@@ -126,6 +155,7 @@ int main(void)
         cmocka_unit_test(another_order_of_a_list_is_a_note),
         cmocka_unit_test(a_tool_error_in_place_of_a_result_is_an_error),
         cmocka_unit_test(the_state_of_a_recorded_open_task_may_be_any_but_a_failure),
+        cmocka_unit_test(a_live_result_must_fit_the_live_output_schema),
         cmocka_unit_test(too_many_findings_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
