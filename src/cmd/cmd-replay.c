@@ -12,6 +12,8 @@
 #include "cmd/remote-options.h"
 #include "format/message-file.h"
 #include "replay/http-replay.h"
+#include "replay/replay-findings.h"
+#include "report/report-files.h"
 #include "runtime/run-server.h"
 
 enum { REPORT_MAX = 1 << 24 };
@@ -19,7 +21,8 @@ enum { REPORT_MAX = 1 << 24 };
 enum order { ORDER_ANY, ORDER_TOTAL };
 
 struct replay_args {
-    const char *recording, *cassette, *upstream, *report;
+    const char *recording, *cassette, *upstream;
+    struct str_list report;
     int match, on_unmatched, on_exhausted, order;
     double time_scale;
     bool strict_unused, fail_at_end, force, stdio;
@@ -152,14 +155,16 @@ static const struct option replay_options[] = {
       .offset = offsetof(struct replay_args, strict_unused),
       .help = "end with exit code 1 if a recorded request was not used" },
     { .name = "report",
-      .arg = "FILE",
-      .type = OPTION_PATH,
+      .arg = "[FORMAT=]FILE",
+      .type = OPTION_LIST,
+      .paths = true,
       .offset = offsetof(struct replay_args, report),
-      .help = "write a report to FILE as JSON at the end" },
+      .help = "write a report at the end; FORMAT: json (if not given), junit, github or "
+              "markdown" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, force),
-      .help = "replace the report if it exists" },
+      .help = "replace reports that exist" },
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
@@ -289,6 +294,8 @@ struct replay_command {
     const struct app *app;      /* its log does not block */
     const struct app *sync_app; /* its log blocks: for the result, which must not be lost */
     const struct replay_args *args;
+    const char *path; /* of the recording */
+    struct report_files reports;
     struct replay_options options;
     struct peer_target upstream;
     struct message_file message_file;
@@ -339,17 +346,45 @@ static bool load_recording(struct replay_command *r, const char *path, struct er
     return true;
 }
 
-static bool write_report(const struct app *app, const struct replay_args *args, struct str text,
-                         struct err *e)
+static bool write_stdout(const void *app, struct str text, struct err *e)
 {
-    struct file f = FILE_CLOSED;
-    size_t done;
-    bool ok;
+    return app_write(app, text, e);
+}
 
-    if (!file_create(&f, app->sys, args->report, args->force, e))
-        return false;
-    ok = file_write(&f, text, &done, e);
-    return file_close(&f, e) && ok;
+/* Returns where reports go. Standard output is the client's unless clients come over HTTP. */
+static struct report_files_target report_target(const struct replay_command *r)
+{
+    return (struct report_files_target){ .sys = r->sync_app->sys,
+                                         .replace = r->args->force,
+                                         .write_stdout = r->over_http ? write_stdout : NULL,
+                                         .arg = r->sync_app };
+}
+
+static void put_verdict(void *report, const struct call_verdict *v)
+{
+    struct verdict_report *to = report;
+
+    to->verdict(to, v);
+}
+
+static void put_finding(void *report, const struct finding *f)
+{
+    struct verdict_report *to = report;
+
+    to->finding(to, f);
+}
+
+/* Gives the result to the reports that are not JSON. */
+static void give_findings(struct replay_command *r, const struct replay *mock, int code)
+{
+    const struct verdict_report_run run = { .command = STR("replay"), .file = str_z(r->path) };
+    struct verdict_report *to = &r->reports.report;
+    const struct replay_findings_sink sink = { put_verdict, put_finding, to };
+    struct call_verdict_totals totals;
+
+    to->begin(to, &run);
+    totals = replay_findings_give(mock, &sink);
+    to->end(to, &(struct verdict_report_result){ .totals = &totals, .exit_code = code });
 }
 
 /* Writes the result to standard output, or to the log if a client is on standard output. */
@@ -361,19 +396,23 @@ static bool write_result(const struct replay_command *r, struct str text, struct
     return true;
 }
 
-/* Writes the report: to the file of --report, and with --json to the user. */
-static int report_result(const struct replay_command *r, const struct replay *mock, int code,
+/* Writes the report: to the files of --report, and with --json to the user. */
+static int report_result(struct replay_command *r, const struct replay *mock, int code,
                          struct err *e)
 {
+    const struct report_files_target target = report_target(r);
     struct buf text;
 
-    if (!r->sync_app->json && !r->args->report)
+    if (!r->sync_app->json && !r->reports.count)
         return code;
     buf_init(&text, REPORT_MAX);
     replay_write_report(mock, &text);
     buf_add_ch(&text, '\n');
+    if (report_files_need_verdicts(&r->reports))
+        give_findings(r, mock, code);
+    report_files_set_json(&r->reports, buf_str(&text));
     if ((r->sync_app->json && !write_result(r, buf_str(&text), e)) ||
-        (r->args->report && !write_report(r->sync_app, r->args, buf_str(&text), e)))
+        !report_files_write(&r->reports, &target, e))
         code = app_exit_code(e);
     buf_release(&text);
     return code;
@@ -431,9 +470,13 @@ static int serve_http(struct replay_command *r, struct err *e)
 
 static int load_and_serve(struct replay_command *r, const char *path, struct err *e)
 {
+    const struct report_files_target target = report_target(r);
     const char *tmp = app_env(r->app, "TMPDIR");
     int code;
 
+    r->path = path;
+    if (!report_files_check(&r->reports, &target, path, e))
+        return app_exit_code(e);
     if (!message_file_open(&r->message_file, r->app->sys, path, tmp ? tmp : "/tmp", r->app->log,
                            e)) {
         message_file_close(&r->message_file);
@@ -454,19 +497,6 @@ static int load_and_serve(struct replay_command *r, const char *path, struct err
     return code;
 }
 
-/* Checks before the session that the report can be written, and that it does not replace the
- * recording. */
-static bool check_report(const struct app *app, const struct replay_args *args,
-                         const char *path, struct err *e)
-{
-    if (!args->report)
-        return true;
-    if (str_eq(str_z(args->report), str_z(path)))
-        return err_set(e, ERR_USAGE,
-                       "the report cannot be written to '%s': it is the recording", path);
-    return file_can_create(app->sys, args->report, args->force, e);
-}
-
 /* Chooses stdio or HTTP; with --cassette HTTP on mcp-recorder's port. */
 static bool choose_transport(struct replay_command *r, struct err *e)
 {
@@ -485,7 +515,7 @@ static bool check_unused_options(const struct replay_command *r, const struct op
                                  const struct remote_config *remote, struct err *e)
 {
     const struct option_unused rows[] = {
-        { "force", "'--report'", !r->args->report },
+        { "force", "'--report'", !r->args->report.count },
         REMOTE_OPTIONS_UNUSED(remote),
         LISTEN_OPTIONS_UNUSED(r->over_http, &r->listen.address),
         { 0 },
@@ -532,9 +562,11 @@ static int replay_run(const struct app *app, const void *options, const struct o
     const char *path = choose_path(app, args, in, e);
     int code = EXIT_USAGE;
 
-    if (path && check_report(app, args, path, e) &&
-        choose_options(args, path == args->recording, &r.options, e) && choose_transport(&r, e))
+    report_files_init(&r.reports, NULL);
+    if (path && choose_options(args, path == args->recording, &r.options, e) &&
+        choose_transport(&r, e) && report_files_parse(&r.reports, &args->report, e))
         code = check_and_replay(&r, path, in, e);
+    report_files_release(&r.reports);
     app_queued_log_end(&unheld);
     return code;
 }
@@ -553,6 +585,8 @@ static const struct command_example replay_examples[] = {
       "with the recorded delays; exit code 1 if requests are missing" },
     { "mcpreel replay --fail-at-end --report replay.json session.jsonl",
       "for CI: continue after a miss, end with 1, report all misses" },
+    { "mcpreel replay --fail-at-end --report junit=replay.xml session.jsonl",
+      "the same for a CI system that reads JUnit" },
     { "mcpreel replay --listen 8080 session.jsonl",
       "the same over HTTP, at http://127.0.0.1:8080/mcp" },
     { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",

@@ -100,7 +100,7 @@ static void add_value(struct buf *to, const char *command, const struct option *
         buf_add(to, STR("        _mcpreel_words "));
         add_choices(to, o->choices);
         buf_add_ch(to, '\n');
-    } else if (o->type == OPTION_PATH) {
+    } else if (option_takes_path(o)) {
         buf_add(to, STR("        _mcpreel_files\n"));
     }
     buf_add(to, STR("        return\n        ;;\n"));

@@ -78,7 +78,7 @@ static void add_option(struct buf *to, const char *command, const struct option 
         buf_printf(to, " -s %c", o->key);
     buf_printf(to, " -l %s", o->name);
     if (option_takes_value(o))
-        buf_add(to, o->type == OPTION_PATH ? STR(" -r -F") : STR(" -x"));
+        buf_add(to, option_takes_path(o) ? STR(" -r -F") : STR(" -x"));
     if (o->choices)
         add_choices(to, o->choices);
     buf_add(to, STR(" -d "));

@@ -60,7 +60,7 @@ static void add_option(struct buf *to, const struct option *o)
         buf_add_ch(to, ':');
         if (o->choices)
             add_choices(to, o->choices);
-        else if (o->type == OPTION_PATH)
+        else if (option_takes_path(o))
             buf_add(to, STR("_files"));
         else
             buf_add_ch(to, ' ');

@@ -72,6 +72,7 @@ struct option {
     bool negatable;       /* a flag that also has a --no-NAME */
     bool split;           /* a list: every value may be several, separated by commas */
     bool keep_empty;      /* such a list keeps empty values: the command rejects them */
+    bool paths;           /* a list of file names; completed as such */
     bool hidden;          /* works, but is not in help and completions */
     bool thoughtjack_env; /* THOUGHTJACK_<NAME> sets it too, `aliases` included */
     bool no_env;          /* no environment variable sets it */
@@ -158,6 +159,12 @@ bool option_hint_help(struct err *e, const char *command);
 /* Returns whether lists show the row: not if it is hidden, or if the table `over` has a row
  * of that name, which replaces it. */
 bool option_is_shown(const struct option *o, const struct option *over);
+
+/* Returns whether its values are completed with file names. */
+static inline bool option_takes_path(const struct option *o)
+{
+    return o->type == OPTION_PATH || o->paths;
+}
 
 /* Returns whether the option takes the next word of the command line as its value. */
 static inline bool option_takes_value(const struct option *o)

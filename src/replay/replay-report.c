@@ -113,9 +113,8 @@ uint64_t replay_report_unused_count(const struct replay_report *r)
     return count;
 }
 
-/* Reads the subject of a recorded request. */
-static struct str read_subject(const struct replay_report *r, uint32_t call,
-                               struct index_message *t)
+struct str replay_report_read_subject(const struct replay_report *r, uint32_t call,
+                                      struct index_message *t)
 {
     struct err e = ERR_NONE;
     struct json_val root;
@@ -133,7 +132,7 @@ void replay_report_write_name(const struct replay_report *r, uint32_t call, stru
     struct str subject;
 
     index_message_init(&t);
-    subject = read_subject(r, call, &t);
+    subject = replay_report_read_subject(r, call, &t);
     buf_printf(to, "#%lu %.*s", (unsigned long)r->index->calls[call].seq,
                STR_ARG(index_method(r->index, call)->name));
     if (subject.len)
@@ -147,7 +146,7 @@ static void write_request(struct json_out *o, const struct replay_report *r, uin
     struct str subject;
 
     index_message_init(&t);
-    subject = read_subject(r, call, &t);
+    subject = replay_report_read_subject(r, call, &t);
     json_out_object(o);
     json_out_key_int(o, STR("seq"), r->index->calls[call].seq);
     json_out_key_str(o, STR("method"), index_method(r->index, call)->name);

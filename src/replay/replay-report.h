@@ -78,7 +78,11 @@ uint32_t replay_report_next_token(const struct replay_report *r, uint32_t call);
 /* Writes a JSON object on one line. `exit_code` is that of the replay. */
 void replay_report_write(const struct replay_report *r, struct buf *to, int exit_code);
 
-/* Appends "#12 tools/call 'name'", as recorded. */
+/* Reads the subject of a recorded request; empty: it has none. Lives in `t`. */
+struct str replay_report_read_subject(const struct replay_report *r, uint32_t call,
+                                      struct index_message *t);
+
+/* Appends "#12 tools/call name", as recorded. */
 void replay_report_write_name(const struct replay_report *r, uint32_t call, struct buf *to);
 
 #endif

@@ -82,7 +82,7 @@ static struct str server_label(const struct verdict_report_run *run)
 {
     if (run->server_name.len)
         return run->server_name;
-    return run->target.len ? run->target : STR("server");
+    return run->target.len ? run->target : run->command;
 }
 
 static void open_case(struct verdict_junit *j, struct str name, int64_t duration_us)

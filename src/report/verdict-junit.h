@@ -1,9 +1,10 @@
 /* report/verdict-junit.h - writes verdicts as a JUnit XML file.
  *
  * One suite for the recording, one test case for each call: its name is "tools/call search #7",
- * its class the name of the server. Failed calls have <failure>, blocked and skipped ones
- * <skipped>; a failed call that --update accepted counts as passed. An error that belongs to no
- * call is a failed test case; other findings are in <system-out>.
+ * its class the name of the server (else its target, else the command). Failed calls have
+ * <failure>, blocked and skipped ones <skipped>; a failed call that --update accepted counts as
+ * passed. An error that belongs to no call is a failed test case; other findings are in
+ * <system-out>.
  *
  * The file is valid XML 1.0 for every input; no text is longer than VERDICT_JUNIT_TEXT. */
 #ifndef REPORT_VERDICT_JUNIT_H
