@@ -12,6 +12,7 @@
 #include "cmd/server-env.h"
 #include "filter/filter.h"
 #include "format/message-file.h"
+#include "report/report-files.h"
 #include "report/verdict-json.h"
 #include "report/verdict-text.h"
 #include "runtime/run-verify.h"
@@ -21,9 +22,9 @@ enum { VERIFY_TEXT_MAX = 64 << 20, RULES_MAX = 1 << 20, SIGNAL_CODE = 128 };
 
 struct verify_args {
     const char *cassette, *target_stdio, *before, *only, *skip;
-    struct str_list target_env, ignore_fields, ignore_paths, volatile_paths, rebind, rules;
+    struct str_list target_env, ignore_fields, ignore_paths, volatile_paths, rebind, rules, report;
     int64_t timeout_us, wait_ready_us;
-    bool strict, include_destructive, dry_run;
+    bool strict, include_destructive, dry_run, force;
     struct remote_config_args remote;
 };
 
@@ -66,6 +67,17 @@ static const struct option verify_options[] = {
       .type = OPTION_FLAG,
       .offset = offsetof(struct verify_args, dry_run),
       .help = "list the requests that would be sent, and contact no server" },
+    { .name = "report",
+      .arg = "[FORMAT=]FILE",
+      .type = OPTION_LIST,
+      .paths = true,
+      .offset = offsetof(struct verify_args, report),
+      .help = "write a report at the end; FORMAT: json (if not given), junit, github or "
+              "markdown; '-' is standard output" },
+    { .name = "force",
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct verify_args, force),
+      .help = "replace reports that exist" },
     { .name = "cassette",
       .arg = "FILE",
       .type = OPTION_PATH,
@@ -142,7 +154,8 @@ struct verify_command {
     struct buf text;      /* output that is not written yet */
     struct verdict_text verdict_text;
     struct verdict_json verdict_json;
-    struct verdict_report *report; /* the output on standard output */
+    struct report_files reports;   /* the files of --report, and the output on stdout */
+    struct verdict_report *report; /* gives everything to `reports` */
     bool spoke;        /* the server responded to a request; until then the text waits */
     struct buf failed; /* numbers of failed calls, for --update */
     struct err output_error;
@@ -394,6 +407,19 @@ static bool all_passed(const struct verify_command *c)
            (count[VERDICT_PASSED] || count[VERDICT_VOLATILE]);
 }
 
+static bool write_stdout(const void *app, struct str text, struct err *e)
+{
+    return app_write(app, text, e);
+}
+
+static struct report_files_target report_target(const struct verify_command *c)
+{
+    return (struct report_files_target){ .sys = c->app->sys,
+                                         .replace = c->args->force,
+                                         .write_stdout = write_stdout,
+                                         .arg = c->app };
+}
+
 /* Returns the exit code for the recording. If the server never responded nothing was verified,
  * and the error says all. */
 static int end_report(struct verify_file *f, int64_t start_us, bool ok, const struct err *e)
@@ -410,24 +436,25 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
     c->report->end(c->report, &result);
     flush_text(c);
+    if (c->output_error.kind == ERR_OK) {
+        const struct report_files_target target = report_target(c);
+
+        if (!report_files_write(&c->reports, &target, &c->output_error))
+            return app_exit_code(&c->output_error);
+    }
     return result.exit_code;
 }
 
 static void begin_file(struct verify_command *c)
 {
+    struct verdict_text_options look = { .width = c->app->columns,
+                                         .color = c->app->color,
+                                         .verbose = c->app->verbose > 0 };
+
     c->totals = (struct call_verdict_totals){ .duration_us = 0 };
     c->spoke = false;
-    if (c->app->json) {
-        verdict_json_init(&c->verdict_json, &c->text);
-        c->report = &c->verdict_json.report;
-    } else {
-        struct verdict_text_options look = { .width = c->app->columns,
-                                             .color = c->app->color,
-                                             .verbose = c->app->verbose > 0 };
-
-        verdict_text_init(&c->verdict_text, &c->text, &look);
-        c->report = &c->verdict_text.report;
-    }
+    verdict_json_init(&c->verdict_json, &c->text);
+    verdict_text_init(&c->verdict_text, &c->text, &look);
 }
 
 /* Loads and verifies one recording. Returns its exit code. */
@@ -600,6 +627,21 @@ static bool choose_target(struct verify_command *c, const struct operands *in,
     return true;
 }
 
+/* Checks before anything is sent that the reports can be written. */
+static bool open_reports(struct verify_command *c, const struct operands *in, struct err *e)
+{
+    const struct report_files_target target = report_target(c);
+    const char *input = c->args->cassette ? c->args->cassette : in->at[0];
+
+    if (c->args->report.count && in->count > 1) {
+        err_set(e, ERR_USAGE, "'--report' takes one recording, not %zu", in->count);
+        return err_hint(e, "run verify once for each of them");
+    }
+    c->report = &c->reports.report;
+    return report_files_parse(&c->reports, &c->args->report, e) &&
+           report_files_check(&c->reports, &target, input, e);
+}
+
 /* Verifies all recordings; an error ends it. Returns the highest exit code. */
 static int verify_files(struct verify_command *c, const struct operands *in, struct err *e)
 {
@@ -651,7 +693,8 @@ static int verify_run(const struct app *app, const void *options, const struct o
         remote_args.target = NULL;
         remote_args.url = target_url(args->remote.target, &c.arena);
     }
-    if (check_inputs(args, in, e) && read_rules(&c, e) &&
+    report_files_init(&c.reports, app->json ? &c.verdict_json.report : &c.verdict_text.report);
+    if (check_inputs(args, in, e) && open_reports(&c, in, e) && read_rules(&c, e) &&
         read_filter(&c.only, args->only, "--only", e) &&
         read_filter(&c.skip, args->skip, "--skip", e) &&
         remote_config_read(&remote, app, &remote_args, e) &&
@@ -660,6 +703,7 @@ static int verify_run(const struct app *app, const void *options, const struct o
         code = verify_files(&c, in, e);
     else
         code = app_exit_code(e);
+    report_files_release(&c.reports);
     filter_free(c.only);
     filter_free(c.skip);
     server_env_release(&env);
