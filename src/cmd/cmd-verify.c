@@ -8,6 +8,7 @@
 #include "base/shell-split.h"
 #include "base/term.h"
 #include "cmd/command.h"
+#include "cmd/redact-options.h"
 #include "cmd/remote-options.h"
 #include "cmd/server-env.h"
 #include "filter/filter.h"
@@ -15,6 +16,7 @@
 #include "report/report-files.h"
 #include "report/verdict-json.h"
 #include "report/verdict-text.h"
+#include "runtime/recording-update.h"
 #include "runtime/run-verify.h"
 #include "wire/url.h"
 
@@ -22,10 +24,12 @@ enum { VERIFY_TEXT_MAX = 64 << 20, RULES_MAX = 1 << 20, SIGNAL_CODE = 128 };
 
 struct verify_args {
     const char *cassette, *target_stdio, *before, *only, *skip;
-    struct str_list target_env, ignore_fields, ignore_paths, volatile_paths, rebind, rules, report;
+    struct str_list target_env, ignore_fields, ignore_paths, volatile_paths, rebind, rules,
+        report, update;
     int64_t timeout_us, wait_ready_us;
     bool strict, include_destructive, dry_run, force;
     struct remote_config_args remote;
+    struct redaction_args redaction;
 };
 
 #define COMPARISON_GROUP "Comparison"
@@ -78,6 +82,14 @@ static const struct option verify_options[] = {
       .type = OPTION_FLAG,
       .offset = offsetof(struct verify_args, force),
       .help = "replace reports that exist" },
+    { .name = "update",
+      .arg = "CALLS",
+      .type = OPTION_LIST,
+      .split = true,
+      .implied = "all",
+      .offset = offsetof(struct verify_args, update),
+      .help = "accept the live responses of failed calls, or of these only (--update=3,7), and "
+              "write them to FILE" },
     { .name = "cassette",
       .arg = "FILE",
       .type = OPTION_PATH,
@@ -137,6 +149,7 @@ static const struct option verify_options[] = {
     REMOTE_OPTIONS_TARGET(struct verify_args, remote,
                           "the same; /mcp is appended unless it ends with it"),
     REMOTE_OPTIONS(struct verify_args, remote),
+    REDACTION_OPTIONS(struct verify_args, redaction),
     { 0 },
 };
 
@@ -149,6 +162,7 @@ struct verify_command {
     struct peer_target target;
     struct str target_text; /* for people */
     bool read_only;         /* only read-only tools are called */
+    uint64_t run_errors;    /* errors that belong to no call */
     struct call_verdict_totals totals;
     uint64_t destructive; /* calls that were skipped because of `read_only` */
     struct buf text;      /* output that is not written yet */
@@ -170,7 +184,10 @@ struct verify_file {
     struct index index;
     struct index_order order;
     struct verdict_report_run run;
-    bool begun; /* report->begin() was called */
+    bool begun;                     /* report->begin() was called */
+    struct redaction redaction;     /* of accepted responses, with --update */
+    struct recording_update update; /* with --update */
+    bool updating;                  /* both have to be released */
 };
 
 /* Writes what the report has composed. A failure is reported at the end. */
@@ -219,13 +236,52 @@ static void count_findings(struct verify_command *c, const struct finding *findi
         c->totals.findings[findings[i].severity]++;
 }
 
-static void on_verdict(void *to, const struct call_verdict *v, uint32_t call, struct str live)
+static bool is_update_of(const struct verify_args *args, uint32_t number)
+{
+    uint64_t n;
+
+    for (size_t i = 0; i < args->update.count; i++)
+        if (str_eq(str_z(args->update.at[i]), STR("all")) ||
+            (str_parse_u64(str_z(args->update.at[i]), &n) && n == number))
+            return true;
+    return false;
+}
+
+static struct message_ref response_ref(const struct index *index, uint32_t call)
+{
+    uint32_t step = index_first_step(index, call);
+
+    while (step && index->steps[step].kind != STEP_RESPONSE)
+        step = index_next_step(index, call, step);
+    BUG_IF(!step); /* a call without a recorded response cannot fail with a live one */
+    return (struct message_ref){ .at = index->steps[step].offset_low |
+                                       (uint64_t)index->steps[step].offset_high << 32,
+                                 .len = index->steps[step].len };
+}
+
+/* Accepts the live response of a failed call, if the user wants that. */
+static bool accept(struct verify_file *f, const struct call_verdict *v, uint32_t call,
+                   struct str live)
+{
+    struct verify_command *c = f->command;
+
+    if (v->kind != VERDICT_FAILED || !live.len || !is_update_of(c->args, v->number) ||
+        v->failure == FAILURE_PROTOCOL || c->output_error.kind != ERR_OK)
+        return false;
+    return recording_update_add(&f->update, response_ref(&f->index, call), live,
+                                &c->output_error);
+}
+
+static void on_verdict(void *to, const struct call_verdict *given, uint32_t call,
+                       struct str live)
 {
     struct verify_file *f = to;
     struct verify_command *c = f->command;
+    struct call_verdict verdict = *given, *v = &verdict;
 
-    (void)call;
     begin_report(f, v, live);
+    v->updated = accept(f, v, call, live);
+    c->totals.updated += v->updated;
     c->totals.count[v->kind]++;
     count_findings(c, v->findings, v->finding_count);
     if (v->kind == VERDICT_SKIPPED && c->read_only && str_eq(v->method, STR("tools/call")))
@@ -245,6 +301,7 @@ static void on_finding(void *to, const struct finding *finding)
 
     begin_report(f, NULL, STR_NONE);
     count_findings(c, finding, 1);
+    c->run_errors += finding->severity == FINDING_ERROR;
     c->report->finding(c->report, finding);
     if (c->spoke)
         flush_text(c);
@@ -402,9 +459,9 @@ static bool all_passed(const struct verify_command *c)
 {
     const uint64_t *count = c->totals.count;
 
-    return !count[VERDICT_FAILED] && !count[VERDICT_BLOCKED] &&
-           !c->totals.findings[FINDING_ERROR] &&
-           (count[VERDICT_PASSED] || count[VERDICT_VOLATILE]);
+    return count[VERDICT_FAILED] == c->totals.updated && !count[VERDICT_BLOCKED] &&
+           !c->run_errors &&
+           (count[VERDICT_PASSED] || count[VERDICT_VOLATILE] || c->totals.updated);
 }
 
 static bool write_stdout(const void *app, struct str text, struct err *e)
@@ -434,6 +491,9 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     begin_report(f, NULL, STR_NONE);
     c->totals.duration_us = clock_mono_us() - start_us;
     result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
+    if (ok && c->totals.updated && c->output_error.kind == ERR_OK &&
+        !recording_update_write(&f->update, &c->output_error))
+        result.exit_code = app_exit_code(&c->output_error);
     c->report->end(c->report, &result);
     flush_text(c);
     if (c->output_error.kind == ERR_OK) {
@@ -453,6 +513,7 @@ static void begin_file(struct verify_command *c)
 
     c->totals = (struct call_verdict_totals){ .duration_us = 0 };
     c->spoke = false;
+    c->run_errors = 0;
     verdict_json_init(&c->verdict_json, &c->text);
     verdict_text_init(&c->verdict_text, &c->text, &look);
 }
@@ -478,6 +539,30 @@ static int load_and_verify(struct verify_file *f, struct err *e)
     return end_report(f, start_us, ok, e);
 }
 
+/* Checks before anything is sent that the recording can be updated. */
+static bool begin_update(struct verify_file *f, struct err *e)
+{
+    const struct verify_args *args = f->command->args;
+    const struct redaction_known like_mcp_recorder = { .explicit_rules = true };
+
+    if (!args->update.count)
+        return true;
+    if (!redact_options_init(&f->redaction, f->command->app, &args->redaction,
+                             args->cassette ? &like_mcp_recorder : NULL, e))
+        return false;
+    f->updating = true;
+    redact_options_set_format(&f->redaction, message_file_format(&f->message_file));
+    return recording_update_init(&f->update, &f->message_file, f->path, &f->redaction, e);
+}
+
+static void end_update(struct verify_file *f)
+{
+    if (!f->updating)
+        return;
+    recording_update_release(&f->update);
+    redaction_release(&f->redaction);
+}
+
 static int verify_file(struct verify_command *c, const char *path, struct err *e)
 {
     const char *tmp = app_env(c->app, "TMPDIR");
@@ -493,7 +578,8 @@ static int verify_file(struct verify_command *c, const char *path, struct err *e
                                          .file = str_z(path),
                                          .target = c->target_text };
     begin_file(c);
-    code = load_and_verify(&f, e);
+    code = begin_update(&f, e) ? load_and_verify(&f, e) : app_exit_code(e);
+    end_update(&f);
     index_release(&f.index);
     index_order_release(&f.order);
     message_file_close(&f.message_file);
@@ -660,6 +746,26 @@ static int verify_files(struct verify_command *c, const struct operands *in, str
     return worst;
 }
 
+static bool check_update(const struct verify_args *args, const struct operands *in,
+                         struct err *e)
+{
+    uint64_t n;
+
+    for (size_t i = 0; i < args->update.count; i++) {
+        const char *value = args->update.at[i];
+
+        if (str_eq(str_z(value), STR("all")))
+            continue;
+        if (!str_parse_u64(str_z(value), &n) || !n)
+            return err_set(e, ERR_USAGE, "option '--update': '%s' is not the number of a call",
+                           value);
+        if (in->count > 1)
+            return err_set(e, ERR_USAGE, "'--update=%s' takes one recording, not %zu", value,
+                           in->count);
+    }
+    return true;
+}
+
 static bool check_inputs(const struct verify_args *args, const struct operands *in,
                          struct err *e)
 {
@@ -670,6 +776,8 @@ static bool check_inputs(const struct verify_args *args, const struct operands *
     if (in->count && args->cassette)
         return err_set(e, ERR_USAGE, "two recordings to verify: '%s' and '--cassette %s'",
                        in->at[0], args->cassette);
+    if (!check_update(args, in, e))
+        return false;
     for (size_t i = 0; i < in->count; i++)
         if (file_is_stdio(in->at[i]))
             return err_set(e, ERR_USAGE, "cannot read the recording from standard input");

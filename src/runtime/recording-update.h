@@ -1,11 +1,8 @@
 /* runtime/recording-update.h - replaces recorded responses of a file by live ones.
  *
- * Order of calls:
- *
- *     message_file_open()
- *     recording_update_init()    before anything is sent; ERR_USAGE if the file cannot be
- * updated message_file_read_all() recording_update_add()     for each response that was
- * accepted recording_update_write()   once; replaces the file recording_update_release()
+ * Call message_file_open() and recording_update_init() before anything is sent; then
+ * message_file_read_all(); recording_update_add() for each response that was accepted; and
+ * recording_update_write() once, which replaces the file.
  *
  * A live response passes the redactor when it is added, so that no secret is kept anywhere. The
  * new text of a response has the live result or error and everything else as it was recorded;

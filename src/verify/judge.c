@@ -176,10 +176,10 @@ static bool add_violation(void *arg, const struct json_schema_violation *v)
     struct finding f = { .rule = STR("output-schema"), .severity = FINDING_ERROR };
     struct str path = path_text(j, v->location); /* begins with "$" */
 
-    f.path = arena_printf(&j->arena, "$.result.structuredContent%.*s",
-                          STR_ARG(str_skip(path, 1)));
-    f.message = arena_printf(&j->arena, "the tool's outputSchema: it %.*s",
-                             STR_ARG(v->message));
+    f.path =
+        arena_printf(&j->arena, "$.result.structuredContent%.*s", STR_ARG(str_skip(path, 1)));
+    f.message =
+        arena_printf(&j->arena, "the tool's outputSchema: it %.*s", STR_ARG(v->message));
     f.live = arena_str(&j->arena, json_raw(v->value));
     judge_add(j, FAILURE_PROTOCOL, &f);
     return true;
@@ -187,8 +187,7 @@ static bool add_violation(void *arg, const struct json_schema_violation *v)
 
 void judge_output_schema(struct judge *j, struct str schema, struct json_val live)
 {
-    struct json_val content =
-        json_get(json_get(live, STR("result")), STR("structuredContent"));
+    struct json_val content = json_get(json_get(live, STR("result")), STR("structuredContent"));
     struct json_schema *compiled;
     struct json_fault fault;
     struct json json;

@@ -122,6 +122,8 @@ static struct str cut_word(struct str *rest, struct str *before)
     while (end < rest->len && (ascii_is_alnum(rest->at[end]) || rest->at[end] == '-' ||
                                rest->at[end] == '_' || rest->at[end] == ':'))
         end++;
+    while (end > start && !ascii_is_alnum(rest->at[end - 1]))
+        end--; /* "doc-81:" has a mark that is not its own */
     word = str_n(rest->at + start, end - start);
     *before = str_n(rest->at, start);
     *rest = str_skip(*rest, end);

@@ -57,6 +57,20 @@ static void bad_rules_are_named(void **state)
     assert_non_null(strstr(buf_z(&d->err), "'rules.json' has no valid rules"));
 }
 
+static void the_calls_to_update_are_numbers_of_one_recording(void **state)
+{
+    struct cli *d = *state;
+
+    cli_put_file(d, "a.jsonl", HELLO);
+    assert_run(d, "mcpreel verify --update=x a.jsonl -- sh", 2, "",
+               "mcpreel: option '--update': 'x' is not the number of a call\n");
+    assert_run(d, "mcpreel verify --update=1 a.jsonl a.jsonl -- sh", 2, "",
+               "mcpreel: '--update=1' takes one recording, not 2\n");
+    assert_run(d, "mcpreel verify --report=r a.jsonl a.jsonl -- sh", 2, "",
+               "mcpreel: '--report' takes one recording, not 2\n"
+               "  run verify once for each of them\n");
+}
+
 static void a_recording_without_requests_is_unusable(void **state)
 {
     struct cli *d = *state;
@@ -93,6 +107,7 @@ int main(void)
         WITH_CLI(a_recording_and_one_server_are_needed),
         WITH_CLI(options_that_have_no_effect_are_rejected),
         WITH_CLI(bad_rules_are_named),
+        WITH_CLI(the_calls_to_update_are_numbers_of_one_recording),
         WITH_CLI(a_recording_without_requests_is_unusable),
         WITH_CLI(a_dry_run_lists_requests_and_needs_no_server),
         WITH_CLI(a_server_that_cannot_be_started_is_one_error),

@@ -190,7 +190,8 @@ static void check_option(const char *where, const struct option *o, size_t args_
     RULE(strlen(o->name) > 1, "a name has more than a letter");
     RULE(o->help && is_phrase(o->help), "help is one line, starts small, has no full stop");
     RULE(o->type != OPTION_END, "a row has a type");
-    RULE(option_takes_value(o) == (o->arg != NULL), "what takes a value calls it something");
+    RULE((option_takes_value(o) || o->implied) == (o->arg != NULL),
+         "an option with a value has a name for it");
     RULE(o->type != OPTION_CHOICE || o->choices != none, "a choice has choices");
     RULE((o->type == OPTION_CUSTOM) == (o->parse != NULL), "custom is what has a parser");
     RULE(!o->negatable || o->type == OPTION_FLAG, "only a flag can be negated");

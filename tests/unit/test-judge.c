@@ -113,15 +113,15 @@ static void a_live_result_must_fit_the_live_output_schema(void **state)
     begin(&r);
     json_init(&live);
     schema = terse_json(&r.arena, "{'type':'object','properties':{'n':{'type':'integer'}}}");
-    assert_true(json_scan(&live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':'x'}}}"),
-                          &fault));
+    assert_true(json_scan(
+        &live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':'x'}}}"), &fault));
     judge_clear(&r.judge);
     judge_output_schema(&r.judge, schema, json_root(&live));
     assert_int_equal(r.judge.failure, FAILURE_PROTOCOL);
     assert_int_equal(r.judge.count, 1);
     assert_str(r.judge.findings[0].path, STR("$.result.structuredContent.n"));
-    assert_true(json_scan(&live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':1}}}"),
-                          &fault));
+    assert_true(json_scan(
+        &live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':1}}}"), &fault));
     judge_clear(&r.judge);
     judge_output_schema(&r.judge, schema, json_root(&live));
     assert_int_equal(r.judge.count, 0);

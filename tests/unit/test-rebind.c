@@ -195,6 +195,7 @@ static void a_value_that_later_requests_have_explains_a_difference(void **state)
           "{'result':{'h':'xyz789','t':'three results'}}");
     assert_explains(&r, "'abc123'", "'xyz789'", true);
     assert_explains(&r, "'opened abc123.'", "'opened xyz789.'", true);
+    assert_explains(&r, "'read abc123: done'", "'read xyz789: done'", true);
     assert_explains(&r, "'abc123'", "'other9'", false);
     assert_explains(&r, "'opened abc123.'", "'closed xyz789.'", false);
     assert_explains(&r, "'three issues'", "'three results'", false);
