@@ -164,8 +164,7 @@ struct verify_command {
     bool read_only;         /* only read-only tools are called */
     uint64_t run_errors;    /* errors that belong to no call */
     struct call_verdict_totals totals;
-    uint64_t destructive; /* calls that were skipped because of `read_only` */
-    struct buf text;      /* output that is not written yet */
+    struct buf text; /* output that is not written yet */
     struct verdict_text verdict_text;
     struct verdict_json verdict_json;
     struct report_files reports;   /* the files of --report, and the output on stdout */
@@ -284,9 +283,7 @@ static void on_verdict(void *to, const struct call_verdict *given, uint32_t call
     c->totals.updated += v->updated;
     c->totals.count[v->kind]++;
     count_findings(c, v->findings, v->finding_count);
-    if (v->kind == VERDICT_SKIPPED && c->read_only && str_eq(v->method, STR("tools/call")))
-        c->destructive++;
-    if (v->kind == VERDICT_FAILED)
+    if (v->kind == VERDICT_FAILED && live.len)
         buf_printf(&c->failed, "%s%u", c->failed.len ? "," : "", v->number);
     c->spoke = c->spoke || v->duration_us >= 0;
     c->report->verdict(c->report, v);
@@ -477,12 +474,29 @@ static struct report_files_target report_target(const struct verify_command *c)
                                          .arg = c->app };
 }
 
+/* Tells how to accept the live responses of the failed calls. */
+static void add_next_step(const struct verify_file *f, struct verdict_report_result *result,
+                          struct verdict_report_step *step)
+{
+    struct verify_command *c = f->command;
+    const char *server = c->target.remote ? " --url " : " -- ";
+
+    if (!c->failed.len || c->args->update.count)
+        return;
+    *step = (struct verdict_report_step){ .label = STR("accept") };
+    step->command = arena_printf(&c->arena, "mcpreel verify --update=%s %s%s%.*s",
+                                 buf_z(&c->failed), f->path, server, STR_ARG(c->target_text));
+    result->steps = step;
+    result->step_count = 1;
+}
+
 /* Returns the exit code for the recording. If the server never responded nothing was verified,
  * and the error says all. */
 static int end_report(struct verify_file *f, int64_t start_us, bool ok, const struct err *e)
 {
     struct verify_command *c = f->command;
     struct verdict_report_result result = { .totals = &c->totals };
+    struct verdict_report_step step;
 
     if (!ok && !c->spoke) {
         buf_clear(&c->text);
@@ -494,6 +508,7 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     if (ok && c->totals.updated && c->output_error.kind == ERR_OK &&
         !recording_update_write(&f->update, &c->output_error))
         result.exit_code = app_exit_code(&c->output_error);
+    add_next_step(f, &result, &step);
     c->report->end(c->report, &result);
     flush_text(c);
     if (c->output_error.kind == ERR_OK) {
@@ -514,6 +529,7 @@ static void begin_file(struct verify_command *c)
     c->totals = (struct call_verdict_totals){ .duration_us = 0 };
     c->spoke = false;
     c->run_errors = 0;
+    buf_clear(&c->failed);
     verdict_json_init(&c->verdict_json, &c->text);
     verdict_text_init(&c->verdict_text, &c->text, &look);
 }
@@ -577,6 +593,9 @@ static int verify_file(struct verify_command *c, const char *path, struct err *e
     f.run = (struct verdict_report_run){ .command = STR("verify"),
                                          .file = str_z(path),
                                          .target = c->target_text };
+    if (c->read_only)
+        f.run.notice = STR("the server is not on this machine: only tools that it marks as "
+                           "read-only are called (--include-destructive calls all)");
     begin_file(c);
     code = begin_update(&f, e) ? load_and_verify(&f, e) : app_exit_code(e);
     end_update(&f);
