@@ -197,6 +197,79 @@ def test_more_than_there_is_room_for(told, tmp_path):
     assert [one[-1]["aggregate"] for one in lists] == [True] * 5
     replay(told, path, tmp_path)
 
+def line(type_, **members):
+    return json.dumps({"type": type_, **members}) + "\n"
+
+
+INITIALIZE = {"jsonrpc": "2.0", "id": "i", "method": "initialize", "params": {
+    "protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": {"name": "c", "version": "1"}}}
+STATELESS = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+def tool(name, id_=1, **params):
+    return {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": name, **params}}
+
+
+def asking(seq):
+    """A session with a call during which the server asks the client."""
+    return HEADER + "".join([
+        message(seq, "c2s", **INITIALIZE), message(seq + 1, "s2c", id="i", result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                                                                                   "serverInfo": {"name": "s", "version": "1"}}),
+        message(seq + 2, "c2s", method="notifications/initialized"),
+        message(seq + 3, "c2s", id=1, method="tools/call", params={"name": "a"}),
+        message(seq + 4, "s2c", id="q", method="elicitation/create", params={"message": "?", "requestedSchema": {"type": "object", "properties": {}}}),
+        message(seq + 5, "c2s", id="q", result={"action": "accept", "content": {}}), message(seq + 6, "s2c", id=1, result={"content": []})])
+
+
+def calls(count, **arguments):
+    return HEADER + "".join(message(2 * n + 1, "c2s", id=n, method="tools/call", params={"name": f"t{n % 2}", "arguments": {"n": n, **arguments}})
+                            + message(2 * n + 2, "s2c", id=n, result={"content": []}) for n in range(count))
+
+
+# A recording, the options of a replay, the requests of its client, and the value that only this has.
+MISSES = {
+    "out-of-order": (calls(2), ["--match", "sequential", "--order", "total"], [tool("t1", arguments={"n": 1})]),
+    "other-protocol-version": (asking(1).replace('"us"', '"conn": 1, "us"') + (
+        message(8, "c2s", **tool("b", 2, _meta=STATELESS)) + message(9, "s2c", id=2, result={"resultType": "complete", "content": []})
+    ).replace('"us"', '"conn": 2, "us"'), [], [tool("a", _meta=STATELESS)]),
+    "live_bytes": (calls(1), [], [tool("t0", arguments={"n": "x" * 100_000})]),
+    "compared": (calls(40_010, k=1), [], [tool("t0", arguments={"n": -1, "k": 2})]),
+    "unanswered": (asking(1), [], [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool("a")]),
+    "differs": (asking(1), [], [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool("a"),
+                                *({"jsonrpc": "2.0", "id": n, "result": {"action": "decline"}} for n in ("q", 1, "mcpreel-1"))]),
+}
+
+
+@pytest.mark.parametrize("value", MISSES)
+def test_misses_that_the_corpus_lacks(value, told, tmp_path):
+    text, options, requests = MISSES[value]
+    path, report = tmp_path / "a.jsonl", tmp_path / "report.json"
+    path.write_text(text)
+    ran = told("replay", "--on-unmatched", "warn", "--report", report, *options, path, stdin="".join(json.dumps(m) + "\n" for m in requests).encode())
+    told.check(json.loads(report.read_text()), value)
+    for answer in map(json.loads, ran.out.splitlines()):
+        if "reason" in answer.get("error", {}).get("data", {}):
+            validator("miss_data").validate(answer["error"]["data"])
+    assert f'"{value}"' in ran.out.decode() + report.read_text(), ran
+
+
+FLAGS = {
+    "more-pages": message(1, "c2s", id=1, method="tools/list") + message(2, "s2c", id=1, result={"tools": [], "nextCursor": "2"}),
+    "truncated": message(1, "c2s", id=1, method="m" * 5000),
+    "non-message": line("http", ev="request", exchange=1, conn=1, method="POST", path="/mcp", state="none", body="message", us=1)
+    + message(1, "c2s", id=1, method="tools/list").replace('"dir"', '"exchange": 1, "conn": 1, "dir"')
+    + line("http", ev="response", exchange=1, conn=1, status=200, media="json", by="server", us=2)
+    + line("raw", **{"from": "server"}, text="<html>", exchange=1, conn=1, us=3)
+    + line("http", ev="end", exchange=1, conn=1, by="server", clean=True, us=4),
+}
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_flags_that_the_corpus_lacks(flag, told, tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(HEADER + FLAGS[flag])
+    assert flag in json.loads(told("show", path).out.splitlines()[0])["flags"]
+
 
 def test_what_needs_no_recording(told, tmp_path):
     told("version")
