@@ -51,8 +51,10 @@ static void give_verdict(struct giver *g, uint32_t call)
 static void give_miss(struct giver *g, const struct replay_report_miss *m,
                       enum finding_severity severity)
 {
-    buf_printf(&g->message, "no recorded call matches %.*s%s%.*s (%s)", STR_ARG(m->method),
-               m->subject.len ? " " : "", STR_ARG(m->subject), m->reason);
+    buf_printf(&g->message, "no recorded call matches %.*s%s%.*s", STR_ARG(m->method),
+               m->subject.len ? " " : "", STR_ARG(m->subject));
+    if (strcmp(m->reason, "no-match") != 0)
+        buf_printf(&g->message, " (%s)", m->reason);
     if (m->nearest) {
         buf_add(&g->message, STR("; nearest: "));
         replay_report_write_name(g->report, m->nearest, &g->message);

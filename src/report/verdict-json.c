@@ -21,6 +21,19 @@ static void write_duration(struct json_out *o, int64_t us)
         json_out_null(o);
 }
 
+static void write_server(struct json_out *o, const struct verdict_report_run *run)
+{
+    json_out_key(o, STR("server"));
+    if (!run->server_name.len && !run->server_version.len) {
+        json_out_null(o);
+        return;
+    }
+    json_out_object(o);
+    json_out_key_str_or_null(o, STR("name"), run->server_name);
+    json_out_key_str_or_null(o, STR("version"), run->server_version);
+    json_out_end_object(o);
+}
+
 static void begin_json(struct verdict_report *self, const struct verdict_report_run *run)
 {
     struct json_out *o = &((struct verdict_json *)self)->out;
@@ -30,12 +43,8 @@ static void begin_json(struct verdict_report *self, const struct verdict_report_
     json_out_key_str(o, STR("command"), run->command);
     json_out_key_str(o, STR("file"), run->file);
     json_out_key_str_or_null(o, STR("target"), run->target);
-    json_out_key(o, STR("server"));
-    json_out_object(o);
-    json_out_key_str_or_null(o, STR("name"), run->server_name);
-    json_out_key_str_or_null(o, STR("version"), run->server_version);
+    write_server(o, run);
     json_out_key_str_or_null(o, STR("protocol_version"), run->protocol);
-    json_out_end_object(o);
     json_out_key(o, STR("calls"));
     json_out_array(o);
 }

@@ -8,9 +8,11 @@ import re
 import subprocess
 import xml.etree.ElementTree
 
+import jsonschema
 import pytest
 
-REPORTS = pathlib.Path(__file__).resolve().parent.parent / "report"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+REPORTS = ROOT / "tests/report"
 HOSTILE = '''\\x1b[31m \\x00 \\x07 \\x7f <U+009B> <U+202E> <U+200B> \uffff \\xff a\\r\\nb\\t]]> <b>&amp;</b> | `c` **d** $e 100% ''' \
           '''::error::x,y:z </details> <!-- " ' -->'''
 HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -74,6 +76,19 @@ def test_json_is_one_line(name):
     findings = [f for call in report["calls"] for f in call["findings"]] + report["findings"]
     for word in ("error", "warning", "note"):
         assert report["summary"][word + "s"] == [f["severity"] for f in findings].count(word)
+
+
+def schema_of(name, closed):
+    """A definition of the schema; closed: other members than those it names are errors."""
+    whole = json.loads((ROOT / "docs/json-output.schema.json").read_text())
+    for definition in ("verify", "call_verdict", "finding"):
+        whole["$defs"][definition]["additionalProperties"] = not closed
+    return jsonschema.Draft202012Validator({"$defs": whole["$defs"], "$ref": f"#/$defs/{name}"})
+
+
+@pytest.mark.parametrize("name", ["sample.json", "hostile.json"])
+def test_json_has_the_members_of_the_schema(name):
+    schema_of("verify", closed=True).validate(json.loads(read(name)))
 
 
 def annotations(text):

@@ -55,6 +55,7 @@ static void a_run_without_calls_has_empty_arrays(void **state)
 {
     (void)state;
     play(verdict_sample_play_empty);
+    assert_non_null(strstr(buf_z(&to), "\"target\":null,\"server\":null,"));
     assert_non_null(strstr(buf_z(&to), ",\"calls\":[],\"findings\":[],\"summary\":{"));
 }
 
