@@ -271,12 +271,23 @@ def test_flags_that_the_corpus_lacks(flag, told, tmp_path):
     assert flag in json.loads(told("show", path).out.splitlines()[0])["flags"]
 
 
+def verified(told, recording):
+    """Verifies the recording of the demo, with one changed response, against the demo server."""
+    changed = recording.with_suffix(".changed.jsonl")
+    changed.write_text(recording.read_text().replace("postcard", "letter"))
+    ran = told("verify", changed, "--", told.mcpreel, "demo", "server")
+    calls = json.loads(ran.out)["calls"]
+    assert ran.code == 1 and {"passed", "failed"} <= {call["verdict"] for call in calls}
+    assert any(call["findings"] for call in calls)
+
+
 def test_what_needs_no_recording(told, tmp_path):
     told("version")
     told("formats")
     told("demo", "-o", tmp_path / "demo.jsonl")
     told("list", tmp_path)
     everything(told, tmp_path / "demo.jsonl", tmp_path)
+    verified(told, tmp_path / "demo.jsonl")
     for words in (["inspect", tmp_path / "missing"], ["inspect"], ["shwo"], ["convert", tmp_path / "demo.jsonl", "-o", tmp_path / "no" / "x"],
                   ["replay", tmp_path / "missing"], ["record"], ["list", tmp_path / "missing"], ["record", "-o", tmp_path / "s.jsonl", "--", tmp_path / "none"]):
         before = told.kinds.get("error", 0)
@@ -325,6 +336,7 @@ def test_a_line_with_a_fault_is_noticed(told, tmp_path):
     told("demo", "-o", tmp_path / "demo.jsonl")
     told("list", tmp_path)
     everything(told, tmp_path / "demo.jsonl", tmp_path)
+    verified(told, tmp_path / "demo.jsonl")
     told("shwo")
     one_of_each = {kind_of(line): line for line in told.lines}
     assert len(one_of_each) == len(SCHEMA["oneOf"]) - 1
