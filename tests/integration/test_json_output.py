@@ -177,6 +177,11 @@ def everything(told, path, tmp_path):
     told("convert", "--lossless", "--to", "jsonrpc", path, "-o", tmp_path / "lossless")
     replay(told, path, tmp_path)
     replay(told, path, tmp_path, "--order", "total")
+    report = tmp_path / "verify.json"
+    report.unlink(missing_ok=True)
+    told("verify", "--timeout", "5", "--report", f"json={report}", path, "--", told.mcpreel, "demo", "server")
+    if report.exists():
+        told.check(json.loads(report.read_text()), path)
 
 
 @pytest.mark.parametrize("name", CORPUS)
