@@ -785,9 +785,11 @@ static bool check_update(const struct verify_args *args, const struct operands *
     return true;
 }
 
-static bool check_inputs(const struct verify_args *args, const struct operands *in,
-                         struct err *e)
+static bool check_inputs(const struct app *app, const struct verify_args *args,
+                         const struct operands *in, struct err *e)
 {
+    if (app->json && args->dry_run)
+        return err_set(e, ERR_USAGE, "'--dry-run' cannot be combined with '--json'");
     if (!in->count && !args->cassette) {
         err_set(e, ERR_USAGE, "no recording to verify");
         return err_hint(e, "name one: mcpreel verify session.jsonl -- COMMAND");
@@ -821,7 +823,7 @@ static int verify_run(const struct app *app, const void *options, const struct o
         remote_args.url = target_url(args->remote.target, &c.arena);
     }
     report_files_init(&c.reports, app->json ? &c.verdict_json.report : &c.verdict_text.report);
-    if (check_inputs(args, in, e) && open_reports(&c, in, e) && read_rules(&c, e) &&
+    if (check_inputs(app, args, in, e) && open_reports(&c, in, e) && read_rules(&c, e) &&
         read_filter(&c.only, args->only, "--only", e) &&
         read_filter(&c.skip, args->skip, "--skip", e) &&
         remote_config_read(&remote, app, &remote_args, e) &&

@@ -116,6 +116,9 @@ static struct str cut_word(struct str *rest, struct str *before)
     size_t start = 0, end;
     struct str word;
 
+    *before = STR_NONE;
+    if (!rest->len)
+        return STR_NONE;
     while (start < rest->len && !ascii_is_alnum(rest->at[start]))
         start++;
     end = start;
