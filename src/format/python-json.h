@@ -17,6 +17,10 @@ void python_json_write(struct buf *to, struct str json, unsigned level);
 /* Writes the value on one line, without blanks between tokens; strings keep their spelling. */
 void python_json_write_compact(struct buf *to, struct str json);
 
+/* Writes the value on one line as json.dumps(json.loads(text)) does: blanks behind ',' and ':',
+ * ASCII only, floating-point numbers in their shortest form. Duplicate members stay. */
+void python_json_write_ascii(struct buf *to, struct str json);
+
 /* Writes a decoded text as a JSON string with quotes. */
 void python_json_write_string(struct buf *to, struct str text);
 

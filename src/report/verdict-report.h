@@ -2,9 +2,10 @@
  * verify.
  *
  * Calls come in this order: begin(), verdict() for each call as it is judged, finding() for
- * each finding that belongs to no call, end(). A report composes bytes in the buffer of its
- * owner and does no I/O: a caller that shows results at once drains the buffer after each call.
- * Reports whose first bytes depend on the totals compose everything in end(). */
+ * each finding that belongs to no call, end(); once in the life of a report. It composes bytes
+ * in the buffer of its owner and does no I/O: a caller that shows results at once drains the
+ * buffer after each call. Reports whose first bytes depend on the totals compose everything in
+ * end(). */
 #ifndef REPORT_VERDICT_REPORT_H
 #define REPORT_VERDICT_REPORT_H
 

@@ -104,6 +104,56 @@ static void flattened_and_laid_out_again_it_is_the_same(void **state)
     }
 }
 
+/* Each `want` is what Python 3.11 printed for json.dumps(json.loads(json)). */
+static void ascii_is_written_as_python_does_it(void **state)
+{
+    static const struct {
+        const char *json, *want;
+    } cases[] = {
+        { "null", "null" },
+        { "true", "true" },
+        { "-12", "-12" },
+        { "-0", "0" },
+        { "5.0", "5.0" },
+        { "5.00", "5.0" },
+        { "-0.0", "-0.0" },
+        { "1E5", "100000.0" },
+        { "1e15", "1000000000000000.0" },
+        { "1e16", "1e+16" },
+        { "123456789012345678", "123456789012345678" },
+        { "1234567890123456.0", "1234567890123456.0" },
+        { "12345678901234567.0", "1.2345678901234568e+16" },
+        { "0.0001", "0.0001" },
+        { "0.00001", "1e-05" },
+        { "1.5e-7", "1.5e-07" },
+        { "1e999", "Infinity" },
+        { "-1e999", "-Infinity" },
+        { "0.1", "0.1" },
+        { "100.125", "100.125" },
+        { "2.5e+20", "2.5e+20" },
+        { "1e-324", "0.0" },
+        { "5e-324", "5e-324" },
+        { "1.7976931348623157e308", "1.7976931348623157e+308" },
+        { "3.14159", "3.14159" },
+        { "[ ]", "[]" },
+        { "{\"a\":[1,2.50],\"b\":{}}", "{\"a\": [1, 2.5], \"b\": {}}" },
+        { "\"\\u00e9 € \\ud83d\\ude00 😀 \\ud800 \\u007f \\/ \\\" \\\\ \\n\\t\\u0001\"",
+          "\"\\u00e9 \\u20ac \\ud83d\\ude00 \\ud83d\\ude00 \\ud800 \\u007f / \\\" \\\\ "
+          "\\n\\t\\u0001\"" },
+        { "{\"ké\":null}", "{\"k\\u00e9\": null}" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf b;
+
+        buf_init(&b, 4096);
+        python_json_write_ascii(&b, str_z(cases[i].json));
+        assert_str(buf_str(&b), str_z(cases[i].want));
+        buf_release(&b);
+    }
+}
+
 static void a_text_is_quoted_as_python_does_it(void **state)
 {
     struct buf b;
@@ -162,6 +212,7 @@ int main(void)
         cmocka_unit_test(what_python_would_spoil_stays),
         cmocka_unit_test(flattening_takes_away_blanks_and_nothing_else),
         cmocka_unit_test(flattened_and_laid_out_again_it_is_the_same),
+        cmocka_unit_test(ascii_is_written_as_python_does_it),
         cmocka_unit_test(a_text_is_quoted_as_python_does_it),
         cmocka_unit_test(a_text_that_does_not_fit_is_noticed),
         cmocka_unit_test(depth_costs_no_stack),
