@@ -15,6 +15,7 @@
 #include "format/message-file.h"
 #include "report/report-files.h"
 #include "report/verdict-json.h"
+#include "report/verdict-mcp-recorder.h"
 #include "report/verdict-text.h"
 #include "runtime/recording-update.h"
 #include "runtime/run-verify.h"
@@ -167,6 +168,7 @@ struct verify_command {
     struct buf text; /* output that is not written yet */
     struct verdict_text verdict_text;
     struct verdict_json verdict_json;
+    struct verdict_mcp_recorder verdict_mcp_recorder; /* with --cassette */
     struct report_files reports;   /* the files of --report, and the output on stdout */
     struct verdict_report *report; /* gives everything to `reports` */
     bool spoke;        /* the server responded to a request; until then the text waits */
@@ -192,8 +194,10 @@ struct verify_file {
 /* Writes what the report has composed. A failure is reported at the end. */
 static void flush_text(struct verify_command *c)
 {
-    if (c->text.len && c->output_error.kind == ERR_OK &&
-        !app_write(c->app, buf_str(&c->text), &c->output_error))
+    if (c->args->cassette && !c->app->json) /* mcp-recorder writes to standard error */
+        c->app->log->write(c->app->log->arg, buf_str(&c->text));
+    else if (c->text.len && c->output_error.kind == ERR_OK &&
+             !app_write(c->app, buf_str(&c->text), &c->output_error))
         log_printf(c->app->log, LOG_DEBUG, "the output is lost from here on");
     buf_clear(&c->text);
 }
@@ -378,12 +382,12 @@ static bool load_file(struct verify_file *f, struct err *e)
     return true;
 }
 
-static uint64_t count_requests(const struct verify_file *f)
+static uint64_t count_items(const struct verify_file *f, enum index_order_kind kind)
 {
     uint64_t count = 0;
 
     for (uint32_t i = 1; i < f->order.count; i++)
-        count += f->order.items[i].kind == ORDER_REQUEST;
+        count += f->order.items[i].kind == kind;
     return count;
 }
 
@@ -520,11 +524,26 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     return result.exit_code;
 }
 
+/* "a, b" */
+static struct str join(const struct str_list *list, struct arena *a)
+{
+    struct str text = STR_NONE;
+
+    for (size_t i = 0; i < list->count; i++)
+        text = arena_printf(a, "%.*s%s%s", STR_ARG(text), i ? ", " : "", list->at[i]);
+    return text;
+}
+
 static void begin_file(struct verify_command *c)
 {
     struct verdict_text_options look = { .width = c->app->columns,
                                          .color = c->app->color,
                                          .verbose = c->app->verbose > 0 };
+    struct verdict_mcp_recorder_options seed = {
+        .is_command = !c->target.remote,
+        .ignored_fields = join(&c->args->ignore_fields, &c->arena),
+        .ignored_paths = join(&c->args->ignore_paths, &c->arena),
+    };
 
     c->totals = (struct call_verdict_totals){ .duration_us = 0 };
     c->spoke = false;
@@ -532,6 +551,7 @@ static void begin_file(struct verify_command *c)
     buf_clear(&c->failed);
     verdict_json_init(&c->verdict_json, &c->text);
     verdict_text_init(&c->verdict_text, &c->text, &look);
+    verdict_mcp_recorder_init(&c->verdict_mcp_recorder, &c->text, &seed);
 }
 
 /* Loads and verifies one recording. Returns its exit code. */
@@ -543,7 +563,7 @@ static int load_and_verify(struct verify_file *f, struct err *e)
 
     if (!load_file(f, e))
         return app_exit_code(e);
-    f->run.call_count = count_requests(f);
+    f->run.call_count = count_items(f, ORDER_REQUEST);
     if (!f->run.call_count) {
         err_set(e, ERR_INPUT, "'%s' has no requests to verify", f->path);
         err_hint(e, "'mcpreel show %s' lists what it has", f->path);
@@ -551,6 +571,8 @@ static int load_and_verify(struct verify_file *f, struct err *e)
     }
     if (c->args->dry_run)
         return list_requests(f, e) ? EXIT_OK : app_exit_code(e);
+    if (c->args->cassette)
+        f->run.call_count = count_items(f, ORDER_REQUEST) + count_items(f, ORDER_NOTIFICATION);
     ok = run_sessions(f, e);
     return end_report(f, start_us, ok, e);
 }
@@ -822,7 +844,9 @@ static int verify_run(const struct app *app, const void *options, const struct o
         remote_args.target = NULL;
         remote_args.url = target_url(args->remote.target, &c.arena);
     }
-    report_files_init(&c.reports, app->json ? &c.verdict_json.report : &c.verdict_text.report);
+    report_files_init(&c.reports, app->json        ? &c.verdict_json.report
+                                  : args->cassette ? &c.verdict_mcp_recorder.report
+                                                   : &c.verdict_text.report);
     if (check_inputs(app, args, in, e) && open_reports(&c, in, e) && read_rules(&c, e) &&
         read_filter(&c.only, args->only, "--only", e) &&
         read_filter(&c.skip, args->skip, "--skip", e) &&

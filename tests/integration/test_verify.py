@@ -164,3 +164,16 @@ def test_values_that_the_server_makes_up_are_carried_forward(mcpreel, run, tmp_p
     assert ran.code == 0, str(ran)
     without = run([mcpreel, "verify", file, "--", *command])
     assert without.code == 1 and b"wrong n" in without.out, str(without)
+
+
+def test_a_cassette_is_reported_in_the_lines_of_mcp_recorder(mcpreel, run, session, demo, tmp_path):
+    cassette = tmp_path / "golden.json"
+    assert run([mcpreel, "convert", planted(session, tmp_path), "-o", cassette]).code == 0
+    command = " ".join(f"'{word}'" for word in demo)
+    ran = run([mcpreel, "verify", "--cassette", cassette, "--target-stdio", command, "--skip", "tool:haiku"])
+    lines = ran.err.decode().splitlines()
+    assert ran.code == 1 and ran.out == b""
+    assert lines[0] == f"Verifying {cassette} against stdio: {' '.join(map(str, demo))}"
+    assert lines[1] == "Interactions: 10" and lines[3:5] == ["  1. initialize [PASS]", "  2. notifications/initialized [PASS]"]
+    assert "  4. tools/call [weather] [FAIL]" in lines and "      $.result.structuredContent.celsius: 99 != 20" in lines
+    assert lines[-1] == "Result: 7/10 passed, 3 failed"  # the skipped one counts as failed

@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BOOTSTRAP = ROOT / "tools/bootstrap"
 UNIX = ("sh", "sed", "tr", "grep", "sort", "cut", "env", "chmod", "rm")
 PROGRAMS = ("gcc", "meson", "ninja", "git", "clang-format", "llvm-symbolizer", "node", "npm", "jq",
-            "strace", "zstd", "openssl", "zsh", "fish", "mandoc", "g++", "python3", "chromium", "mvn", "javac")
+            "strace", "zstd", "openssl", "zsh", "fish", "mandoc", "xmllint", "g++", "python3", "chromium", "mvn", "javac")
 
 
 @pytest.fixture
