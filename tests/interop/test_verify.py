@@ -138,8 +138,9 @@ CHANGES = [change_text, change_structured, change_schema, change_description, ch
            change_missing_notification]
 
 
+LACKS = {("filesystem", change_error_code), ("memory", change_error_code)}  # no response of theirs is a JSON-RPC error
 PLANTED = [
-    *((client, server, change) for client, server in MAIN for change in CHANGES),
+    *((client, server, change) for client, server in MAIN for change in CHANGES if (server, change) not in LACKS),
     *(pytest.param(client, server, change, marks=pytest.mark.interop) for client, server in OTHERS
       for change in (change_text, change_description, change_missing_notification)),
 ]
@@ -149,9 +150,7 @@ PLANTED = [
 def test_a_planted_change_is_found_and_nothing_else(recorded, verify, tmp_path, client, server, change):
     lines = lines_of(recorded(client, server).file)
     planted = change(lines)
-    if planted is None:
-        assert change in (change_structured, change_error_code, change_text), "the session of this server has no such message"
-        return
+    assert planted, "the session of this server has no such message: name it in LACKS"
     request, failure, path = planted
     for seq, line in enumerate((line for line in lines if line.get("type") == "message"), 1):
         line["seq"] = seq
