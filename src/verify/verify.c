@@ -220,8 +220,8 @@ static bool came_since(const struct verify *s, const struct verify_call *c, stru
     return (uintptr_t)map_get(&s->last_received, method) > c->sent_at;
 }
 
-/* Calls `missing` for each kind of notification that the recorded server sent before its
- * response, and the live one did not send since the request. Returns whether there is one. */
+/* Returns whether the recorded server sent a kind of notification before its response that the
+ * live one did not send since the request. With `add`, each such kind becomes a finding. */
 static bool find_missing(struct verify *s, const struct verify_call *c, bool add)
 {
     const struct index *index = s->config->index;
