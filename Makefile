@@ -32,8 +32,8 @@ all: build/build.ninja ## build build/mcpreel, optimised and hardened
 	@echo "built build/mcpreel $$(build/mcpreel version 2>/dev/null | sed 's/^mcpreel //;q'):" \
 		"try 'make demo', or 'build/mcpreel help'"
 
-demo: all ## record and replay a real session, and show what to look at
-	@echo "recording and replaying a session of the demo server in build/demo"
+demo: all ## record, replay and verify a real session, and show what to look at
+	@echo "recording, replaying and verifying a session of the demo server in build/demo"
 	@mkdir -p build/demo
 	@build/mcpreel demo --force -o build/demo/session.jsonl
 

@@ -101,7 +101,7 @@ static void post(struct load *l, struct connection *c)
     memcpy(l->request + l->id_at, id, ID_DIGITS);
     c->len = 0;
     c->sent_ns = now_ns();
-    /* What it has room for was taken by the one before. */
+    /* The connection before took all the room. */
     if (send(c->fd, l->request, l->request_len, MSG_NOSIGNAL) != (ssize_t)l->request_len)
         fail("a request was not taken");
 }

@@ -3,9 +3,10 @@
  *
  *     bench-http-relay URL
  *
- * Listens on a port of 127.0.0.1, which it prints, and asks URL what it is asked. Bodies pass
- * as they come, both ways; connections are kept on both sides, and libcurl chooses which to use
- * again. Keeps and checks nothing, and waits for nobody who reads slowly. Ends with its stdin.
+ * Listens on a port of 127.0.0.1, which it prints, and sends each request on to URL. Bodies
+ * are forwarded as they come, in both directions; connections are kept on both sides, and
+ * libcurl chooses which to use again. Stores and checks nothing, and does not wait for slow
+ * readers. Ends with its stdin.
  */
 #include <curl/curl.h>
 #include <stdio.h>
@@ -160,7 +161,7 @@ static int has_name(const char *line, size_t len, const char *name)
     return len > n && strncasecmp(line, name, n) == 0 && line[n] == ':';
 }
 
-/* What the server says goes out as it is, but for what belongs to its connection. */
+/* Forwards the server's response unchanged, except for headers of its connection. */
 static size_t on_header(char *line, size_t one, size_t len, void *to)
 {
     struct client *c = to;
@@ -314,7 +315,7 @@ static void give_chunk(uv_handle_t *uv, size_t suggested, uv_buf_t *buf)
     *buf = uv_buf_init(relay.chunk, CHUNK);
 }
 
-/* Who sends a request before the answer to the last one is not in this bench. */
+/* Pipelined requests are not in this benchmark. */
 static void on_read(uv_stream_t *uv, ssize_t n, const uv_buf_t *buf)
 {
     struct client *c = (struct client *)uv;
@@ -358,7 +359,7 @@ static void finish(struct client *c, CURLcode how)
     list(c);
 }
 
-/* What libcurl has to do, and then what came of it in one write to each client. */
+/* Runs libcurl, then sends its results with one write to each client. */
 static void run_socket(curl_socket_t fd, int events)
 {
     int running;

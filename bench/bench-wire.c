@@ -90,8 +90,8 @@ static size_t read_events(struct str text)
     return n;
 }
 
-/* What the official SDK sends with every message. */
-/* Of so many sessions, one after the other. */
+/* Headers that the official SDK sends with every message. */
+/* For so many sessions, one after the other. */
 static size_t add_heads(struct buf *to, size_t bytes, unsigned sessions)
 {
     static const char head[] = "POST /mcp HTTP/1.1\r\n"

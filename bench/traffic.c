@@ -153,8 +153,8 @@ void traffic_mixed(struct buf *to, size_t bytes)
 {
     struct traffic t = { .to = to, .random = 1 };
 
-    /* Of the bytes: a quarter tool lists, a third text, a fifth rows, a fifth
-     * base64, the rest small messages. */
+    /* A quarter of the bytes are tool lists, a third text, a fifth rows, a fifth base64, the
+     * rest small messages. */
     for (unsigned line = 0; to->len < bytes && !to->full; line++) {
         add_request(&t);
         add_progress(&t);

@@ -1,11 +1,11 @@
-"""What the integration tests share: the program under test, a way to run things, the real peers.
+"""Shared by all tests: the program under test, a way to run commands, the real peers.
 
     MCPREEL=build-asan/mcpreel pytest tests        another program than build/mcpreel
     pytest -m "not interop" tests                  what 'make test' runs
     pytest -m interop tests                        what 'make interop' adds
 
-Who lacks a peer or a tool, or may not use it, skips: that is a failure when CI is set, whoever does it; elsewhere
-the skips are repeated at the end of the output, so that nobody takes them for passes.
+A test that lacks a peer or a tool, or may not use it, skips. With CI set every skip is a failure; elsewhere the
+skips are repeated at the end of the output, so that they are not taken for passes.
 """
 import functools
 import os

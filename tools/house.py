@@ -1,4 +1,4 @@
-"""What the checks share: which files there are, C without its comments, and how to report.
+"""Shared by the checks: the list of files, C without its comments, and reports.
 
 A check prints one "file:line: what is wrong" per finding and exits 1; nothing and 0 when all
 is well; 77, with the reason, when it cannot judge on this machine.

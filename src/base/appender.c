@@ -70,7 +70,7 @@ struct appender {
     struct file file;
     uint64_t size; /* bytes of whole lines */
     struct appender_batch batch;
-    struct line_queue_recent recent; /* the lines that make_room() may cut off */
+    struct line_queue_recent recent; /* the lines that truncate_for_end() may cut off */
 
     pthread_mutex_t lock;
     pthread_cond_t work;  /* for the writer thread */
@@ -215,7 +215,7 @@ static bool was_disk_slow(struct appender *a, int64_t now, int64_t took)
     return took - (a->cpu_busy_us - before) > a->config.slow_us / 2;
 }
 
-/* A record is in the file; it is the latest of those that make_room() may cut off. */
+/* A record is in the file; it is the latest of those that truncate_for_end() may cut off. */
 static void count_line(struct appender *a, const struct line_queue_line *line)
 {
     bool first = !a->size; /* the header stays */
@@ -535,7 +535,7 @@ static bool has_work(const struct appender *a)
            (a->ending && a->last_line.len && !a->batch.has_last);
 }
 
-/* The file has the first `batch_done` bytes of the batch. Returns how many of them are whole
+/* The file has the first `done` bytes of the batch. Returns how many of them are whole
  * lines.
  */
 static size_t count_batch(struct appender *a, size_t done)

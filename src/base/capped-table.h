@@ -1,8 +1,8 @@
 /* base/capped-table.h - counts by name, with a maximum number of rows.
  *
- * Memory stays bounded however many names a file or a peer uses and however long they are: the
- * first `max` names get a row each, all others share the overflow row. A name has one or more
- * parts. Long parts are compared by their start and a hash.
+ * Memory stays bounded however many names a file or a message uses and however long they are:
+ * the first `max` names get a row each, all others share the overflow row. A name has one or
+ * more parts. Long parts are compared by their start and a hash.
  *
  * Ownership: rows live until the release and never move. */
 #ifndef BASE_CAPPED_TABLE_H

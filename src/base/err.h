@@ -43,8 +43,8 @@ bool err_hint(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 /* Returns the last part of the message: the system's text, without what failed. */
 const char *err_reason(const struct err *e);
 
-/* Reports a bug of mcpreel, never an error of the user or a peer, and aborts. Active in release
- * builds, too. */
+/* Reports a bug of mcpreel, never an error of the user or of a message, and aborts. Active in
+ * release builds, too. */
 void err_bug(const char *file, int line, const char *what) __attribute__((noreturn));
 
 #define BUG(what) err_bug(__FILE__, __LINE__, what)

@@ -6,6 +6,7 @@
 #ifndef BASE_FILE_LOCK_H
 #define BASE_FILE_LOCK_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/sys.h"
 
@@ -19,6 +20,14 @@ bool file_lock_created(const struct sys *sys, int fd, const char *path) MUST_CHE
  * until the descriptor is closed. Returns -1 and sets errno: EBUSY if another process has the
  * lock, EINVAL if it is no regular file. Without locks it is only opened. */
 int file_lock_open(const struct sys *sys, const char *path);
+
+/* The same for a file that this process is going to replace: it fails for a second process, but
+ * file_lock_is_held() is false, so that the file can be replaced. */
+int file_lock_reserve(const struct sys *sys, const char *path);
+
+/* Describes the process that has locked the file, for a message: "process 4711 (mcpreel)", or
+ * "another process" if the system does not say which. */
+void file_lock_describe_holder(const struct sys *sys, const char *path, struct buf *to);
 
 bool file_lock_is_held(const struct sys *sys, const char *path); /* by any process */
 

@@ -2,7 +2,7 @@
  *
  * Keys are copied. Iteration visits entries in the order they were put, so output made from a
  * map is the same on every run; removal keeps the order of the rest. The hash is seeded per
- * map, so a peer cannot cause collisions on purpose. */
+ * map, so an input cannot cause collisions on purpose. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 

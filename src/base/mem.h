@@ -1,6 +1,6 @@
 /* base/mem.h - allocates memory; running out of it ends the process.
  *
- * So there is no code path that no test can reach. Sizes that a peer or a file controls have a
+ * So there is no code path that no test can reach. Sizes that a message or a file sets have a
  * limit and exceeding it is an ordinary error; so is a lack of memory for MEM_LARGE bytes or
  * more (mem_try_grow()). */
 #ifndef BASE_MEM_H

@@ -65,3 +65,26 @@ bool shell_split(char ***out, size_t *count, struct str text, struct arena *a, s
     *out = words;
     return true;
 }
+
+static bool is_plain(struct str word)
+{
+    for (size_t i = 0; i < word.len; i++)
+        if (!ascii_is_alnum(word.at[i]) && !memchr("_@%+=:,./-", word.at[i], 10))
+            return false;
+    return word.len;
+}
+
+void shell_quote(struct buf *to, struct str word)
+{
+    if (is_plain(word)) {
+        buf_add(to, word);
+        return;
+    }
+    buf_add_ch(to, '\'');
+    for (size_t i = 0; i < word.len; i++)
+        if (word.at[i] == '\'')
+            buf_add(to, STR("'\\''"));
+        else
+            buf_add_ch(to, word.at[i]);
+    buf_add_ch(to, '\'');
+}

@@ -19,7 +19,7 @@ static const struct {
     { 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF },
 };
 
-static bool is_hidden(uint32_t code)
+bool term_is_hidden(uint32_t code)
 {
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden && hidden[i].first <= code; i++) {
         if (code <= hidden[i].last)
@@ -87,9 +87,9 @@ static struct shown_char first_char(struct str text, enum term_lines lines)
         return p;
     }
     p.bytes = n;
-    if (is_hidden(code) && lines == TERM_JSON)
+    if (term_is_hidden(code) && lines == TERM_JSON)
         show_json(&p, c, code);
-    else if (is_hidden(code))
+    else if (term_is_hidden(code))
         p.len = (size_t)snprintf(p.shown, sizeof p.shown, "<U+%04" PRIX32 ">", code);
     return p;
 }

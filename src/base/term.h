@@ -1,6 +1,6 @@
 /* base/term.h - escapes text for a terminal; all output to terminals goes through here.
  *
- * Messages, file names and errors of peers may hold escape sequences, bidi controls or
+ * Messages, file names and errors of servers may hold escape sequences, bidi controls or
  * invisible characters, which could hide or fake output. Made visible: C0, DEL and bytes that
  * are not UTF-8 (\n, \x1b, \xff); C1, bidi, zero-width and other invisible characters, line and
  * paragraph separators, tag characters (<U+202E>). A backslash stays as it is: the text is for
@@ -15,6 +15,9 @@
 enum term_lines { TERM_ONE_LINE, TERM_MANY_LINES, TERM_JSON };
 
 void term_escape(struct buf *to, struct str text, enum term_lines lines);
+
+/* Returns whether a code point beyond ASCII is invisible or changes how others are shown. */
+bool term_is_hidden(uint32_t code);
 
 /* Escapes to one line of at most `columns` characters, cut with "…" at the end. An escape is
  * written whole or not at all. */

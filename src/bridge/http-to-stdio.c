@@ -172,14 +172,14 @@ static struct backend *assign_backend(struct http_to_stdio *f, enum backend_role
 }
 
 /* Returns the shared backend. The stateless one needs a handshake only the first time. */
-static struct backend *share_backend(struct http_to_stdio *f, bool modern)
+static struct backend *share_backend(struct http_to_stdio *f, bool stateless)
 {
-    struct backend *s = f->backends.shared[modern];
+    struct backend *s = f->backends.shared[stateless];
 
     if (s)
         return s;
-    s = assign_backend(f, modern ? BACKEND_SHARED_STATELESS : BACKEND_SHARED_STATEFUL);
-    if (s && (!modern || f->stateless == HTTP_TO_STDIO_STATELESS_UNKNOWN))
+    s = assign_backend(f, stateless ? BACKEND_SHARED_STATELESS : BACKEND_SHARED_STATEFUL);
+    if (s && (!stateless || f->stateless == HTTP_TO_STDIO_STATELESS_UNKNOWN))
         backends_start_handshake(&f->backends, s);
     return s;
 }
@@ -310,19 +310,19 @@ static void send_to_request(struct http_to_stdio *f, struct backend *s,
 static void handle_handshake(struct http_to_stdio *f, struct backend *s,
                              const struct mcp_message *m)
 {
-    bool modern = s->role == BACKEND_SHARED_STATELESS;
+    bool stateless = s->role == BACKEND_SHARED_STATELESS;
     struct str versions = STR_NONE;
     struct http_rejection v;
 
     backends_put_mcpreel_action(&f->backends, ACTION_UNDELIVERED, s, json_raw(m->root));
     backends_stop_handshake_timer(&f->backends, s);
-    if (modern)
+    if (stateless)
         f->stateless = HTTP_TO_STDIO_STATELESS_NO;
     if (!backend_check_handshake(s, m, &versions, &v, &f->arena)) {
         end_backend(f, s, &v);
         return;
     }
-    if (modern) {
+    if (stateless) {
         f->stateless = HTTP_TO_STDIO_STATELESS_YES;
         buf_clear(&f->versions);
         buf_add(&f->versions, versions);
@@ -736,6 +736,6 @@ void http_to_stdio_step(struct http_to_stdio *f, const struct event *ev)
         handle_shutdown(f);
         break;
     default:
-        break; /* no such peers */
+        break; /* this engine does not get others */
     }
 }

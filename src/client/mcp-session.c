@@ -4,18 +4,23 @@
 
 #include "base/mem.h"
 #include "mcp/error-code.h"
+#include "mcp/method.h"
 
 struct mcp_session_request {
     uint64_t number;
     int64_t sent_us;
     bool cancelled;   /* no event follows */
     bool cancellable; /* initialize is not */
+    size_t method_len;
+    char method[];
 };
 
 void mcp_session_init(struct mcp_session *s, struct action_sink *out, int64_t timeout_us,
                       const struct mcp_session_events *events, void *to)
 {
-    *s = (struct mcp_session){ .events = events, .to = to, .timeout_us = timeout_us };
+    *s = (struct mcp_session){
+        .events = events, .to = to, .timeout_us = timeout_us, .first_id = 1
+    };
     actions_init(&s->actions, out);
     map_init(&s->pending);
 }
@@ -27,6 +32,12 @@ void mcp_session_release(struct mcp_session *s)
     map_release(&s->pending);
     actions_release(&s->actions);
     arena_release(&s->arena);
+}
+
+/* Returns the JSON-RPC id of a request. */
+static unsigned long long id_of(const struct mcp_session *s, uint64_t number)
+{
+    return (unsigned long long)(number - 1 + s->first_id);
 }
 
 static struct mcp_session_request *find_request(const struct mcp_session *s, uint64_t number)
@@ -63,11 +74,13 @@ static void set_timer(struct mcp_session *s)
 
 uint64_t mcp_session_add_request(struct mcp_session *s, struct str method)
 {
-    struct mcp_session_request *q = mem_new(struct mcp_session_request);
+    struct mcp_session_request *q = mem_alloc(sizeof *q + method.len);
 
     *q = (struct mcp_session_request){ .number = ++s->last_request,
                                        .sent_us = s->now_us,
-                                       .cancellable = !str_eq(method, STR("initialize")) };
+                                       .cancellable = !str_eq(method, STR("initialize")),
+                                       .method_len = method.len };
+    memcpy(q->method, method.at, method.len);
     map_put(&s->pending, map_number_key(&q->number), q);
     s->open_count++;
     set_timer(s);
@@ -85,8 +98,7 @@ uint64_t mcp_session_request(struct mcp_session *s, struct str method, struct st
     uint64_t number = mcp_session_add_request(s, method);
 
     if (!s->closed)
-        actions_send_request(&s->actions,
-                             arena_printf(&s->arena, "%llu", (unsigned long long)number),
+        actions_send_request(&s->actions, arena_printf(&s->arena, "%llu", id_of(s, number)),
                              method, params);
     return number;
 }
@@ -107,6 +119,23 @@ void mcp_session_forget(struct mcp_session *s, uint64_t request)
     s->open_count--;
 }
 
+static void send_cancelled(struct mcp_session *s, uint64_t request, struct str reason)
+{
+    mcp_session_notify(s, STR("notifications/cancelled"),
+                       arena_printf(&s->arena, "{\"requestId\":%llu,\"reason\":\"%.*s\"}",
+                                    id_of(s, request), STR_ARG(reason)));
+}
+
+void mcp_session_cancel(struct mcp_session *s, uint64_t request, struct str reason)
+{
+    const struct mcp_session_request *q = find_request(s, request);
+
+    if (!q || q->cancelled)
+        return;
+    send_cancelled(s, request, reason);
+    mcp_session_forget(s, request);
+}
+
 void mcp_session_respond(struct mcp_session *s, struct str id, struct str result)
 {
     if (!s->closed)
@@ -121,11 +150,11 @@ void mcp_session_reject(struct mcp_session *s, struct str id, int64_t code, stru
 
 static struct mcp_session_request *find_by_id(const struct mcp_session *s, struct json_val id)
 {
-    int64_t number;
+    int64_t n;
 
-    if (json_type(id) != JSON_NUMBER || !json_int(id, &number) || number <= 0)
+    if (json_type(id) != JSON_NUMBER || !json_int(id, &n) || n < (int64_t)s->first_id)
         return NULL;
-    return find_request(s, (uint64_t)number);
+    return find_request(s, (uint64_t)n - s->first_id + 1);
 }
 
 static void lose_request(struct mcp_session *s, struct mcp_session_request *q,
@@ -161,7 +190,7 @@ static void handle_response(struct mcp_session *s, const struct mcp_message *m)
     int64_t took_us;
 
     if (!q) {
-        s->events->violation(s->to, STR("response to a request that is not open"),
+        s->events->violation(s->to, STR("a response to a request that is not open"),
                              json_raw(m->root));
         return;
     }
@@ -189,9 +218,23 @@ static void handle_notification(struct mcp_session *s, const struct mcp_message 
     s->events->notification(s->to, m, q ? q->number : 0);
 }
 
+/* Returns whether a message of the server is our own request. A method that both sides may send
+ * does not prove it. */
+static bool is_echo(const struct mcp_session_request *q, const struct mcp_message *m)
+{
+    const struct mcp_method *known = mcp_method_find(m->method);
+
+    return q && str_eq(str_n(q->method, q->method_len), m->method) &&
+           (!known || known->dir == MCP_C2S);
+}
+
 static void handle_server_request(struct mcp_session *s, const struct mcp_message *m)
 {
-    if (str_eq(m->method, STR("ping")))
+    struct mcp_session_request *q = find_by_id(s, m->id);
+
+    if (is_echo(q, m))
+        lose_request(s, q, SESSION_ECHOED, STR_NONE, 0);
+    else if (str_eq(m->method, STR("ping")))
         mcp_session_respond(s, json_raw(m->id), STR("{}"));
     else
         s->events->server_request(s->to, m);
@@ -221,10 +264,7 @@ static void handle_message(struct mcp_session *s, const struct record *r)
 static void time_out(struct mcp_session *s, struct mcp_session_request *q)
 {
     if (q->cancellable && !q->cancelled)
-        mcp_session_notify(s, STR("notifications/cancelled"),
-                           arena_printf(&s->arena,
-                                        "{\"requestId\":%llu,\"reason\":\"time limit\"}",
-                                        (unsigned long long)q->number));
+        send_cancelled(s, q->number, STR("time limit"));
     lose_request(s, q, SESSION_TIMED_OUT, STR_NONE, 0);
 }
 

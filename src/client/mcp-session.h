@@ -6,9 +6,11 @@
  * mcp_session_events. It composes the messages itself, or lets the session do so. ping is
  * answered here; the owner answers every other server request.
  *
- * A request has a number, which is its JSON-RPC id and its progress token. An error that
+ * A request has a number from 1 on, which is its JSON-RPC id and its progress token, unless
+ * `first_id` says otherwise. An error that
  * mcphttp/client composed because a request got no HTTP response is no response of the server:
- * it is reported as a loss. */
+ * it is reported as a loss. So is a request that the server sends back: a response to it would
+ * come back, too, and look like the response to ours. */
 #ifndef CLIENT_MCP_SESSION_H
 #define CLIENT_MCP_SESSION_H
 
@@ -19,7 +21,9 @@
 enum mcp_session_loss {
     SESSION_TIMED_OUT, /* the time limit of the request is over; it was cancelled */
     SESSION_CLOSED,    /* the server closed its output or exited */
-    SESSION_LOST,      /* the transport failed, or HTTP answered with an error status */
+    SESSION_LOST,      /* the transport failed, HTTP answered with an error status, or with
+                          something that is no MCP */
+    SESSION_ECHOED,    /* the server sent the request back, as no MCP server does */
 };
 
 struct mcp_session_events {
@@ -42,6 +46,8 @@ struct mcp_session {
     struct map pending; /* number to struct mcp_session_request, in order of sending */
     size_t open_count;  /* pending requests that are not cancelled */
     uint64_t last_request;
+    uint64_t
+        first_id; /* JSON-RPC id of request number 1: 1, or set by the owner at the start */
     int64_t timeout_us; /* of a request; 0: none */
     int64_t now_us;
     uint64_t timer_count; /* number of the last timer */
@@ -70,6 +76,11 @@ void mcp_session_notify(struct mcp_session *s, struct str method, struct str par
 /* Stops waiting for a request without telling the server: the owner sends
  * notifications/cancelled itself. Its response is ignored. */
 void mcp_session_forget(struct mcp_session *s, uint64_t request);
+
+/* Sends notifications/cancelled and stops waiting. Its response is ignored. mcphttp/client
+ * aborts the HTTP request of a stateless call instead, so that the end of the session does not
+ * wait for it. */
+void mcp_session_cancel(struct mcp_session *s, uint64_t request, struct str reason);
 
 /* Respond to a server request; `id` and `result` are JSON. */
 void mcp_session_respond(struct mcp_session *s, struct str id, struct str result);

@@ -8,10 +8,7 @@
 #include "cmd/remote-options.h"
 #include "cmd/server-env.h"
 #include "loop/process-self.h"
-#include "runtime/record-bridge.h"
-#include "runtime/record-front.h"
-#include "runtime/record-http.h"
-#include "runtime/record-stdio.h"
+#include "runtime/record-kinds.h"
 #include "trace/limits.h"
 
 struct record_args {
@@ -259,51 +256,6 @@ static struct record_path_options requested_output(const struct record_args *arg
     return wish;
 }
 
-/* Returns the words that may contain secrets: the server's URL, or its command and
- * environment. */
-static char *const *words_with_secrets(const struct record_settings *how,
-                                       const struct server_env *env, struct arena *a)
-{
-    size_t count = 0, more = 0;
-    char **words;
-
-    while (env->non_secret[more])
-        more++;
-    words = arena_alloc(a, (how->server_argc + more + 2) * sizeof *words);
-    if (!how->server_argv)
-        words[count++] = (char *)(uintptr_t)how->server_url;
-    for (size_t i = 0; i < how->server_argc; i++)
-        words[count++] = how->server_argv[i];
-    for (size_t i = 0; i < more; i++)
-        words[count++] = env->non_secret[i];
-    words[count] = NULL;
-    return words;
-}
-
-static int run_recording(const struct app *app, struct record_path *place,
-                         const struct record_args *args, const struct record_settings *how,
-                         const struct record_http_settings *http, struct err *e)
-{
-    struct record_front_settings front = { .address = http->address,
-                                           .listening = http->listening,
-                                           .max_servers = (size_t)args->max_servers,
-                                           .mcp_recorder_compat = args->target_stdio != NULL };
-
-    if (how->server_argv)
-        return http->listens ? record_front_run(app, place, how, &front, e)
-                             : record_stdio_run(app, place, how, e);
-    return http->listens ? record_http_run(app, place, how, http, e)
-                         : record_bridge_run(app, place, how, http->server, e);
-}
-
-/* Returns whether --redact-defaults was given, on the command line or in the environment. */
-static bool wants_defaults(const struct app *app, const struct record_args *args,
-                           const struct operands *in)
-{
-    return args->redaction.defaults &&
-           (option_is_given(in, "redact-defaults") || app_env(app, "MCPREEL_REDACT_DEFAULTS"));
-}
-
 /* mcp-recorder never redacts requests; warns about it. */
 static void warn_unredacted_requests(const struct redaction *r)
 {
@@ -330,10 +282,16 @@ static int record_with_redaction(const struct app *app, const struct record_args
 {
     char *on_host[] = { (char *)(uintptr_t)http->server->host, NULL };
     struct record_path_options wish = requested_output(args);
-    struct redaction_known known = { .values = how->server_argv ? &env->secrets
-                                                                : &http->server->secrets,
-                                     .explicit_rules = is_mcp_recorder_style(args),
-                                     .defaults = wants_defaults(app, args, in) };
+    struct redaction_known known = {
+        .values = how->server_argv ? &env->secrets : &http->server->secrets,
+        .explicit_rules = is_mcp_recorder_style(args),
+        .defaults = redact_options_wants_defaults(app, &args->redaction, in)
+    };
+    const struct record_kinds_settings kinds = {
+        .http = *http,
+        .max_servers = (size_t)args->max_servers,
+        .mcp_recorder_compat = args->target_stdio != NULL,
+    };
     struct record_path place = { 0 };
     struct redaction redaction;
     struct app redacted = *app;
@@ -341,7 +299,7 @@ static int record_with_redaction(const struct app *app, const struct record_args
     int code;
 
     wish.server_argv = how->server_argv ? how->server_argv : on_host;
-    known.words = words_with_secrets(how, env, &a);
+    known.words = server_env_words(env, how->server_argv, how->server_url, &a);
     if (!redact_options_init(&redaction, app, &args->redaction, &known, e)) {
         arena_release(&a);
         return app_exit_code(e);
@@ -353,7 +311,7 @@ static int record_with_redaction(const struct app *app, const struct record_args
     redact_names(&wish, &redaction, &a);
     if (record_path_resolve(&place, &redacted, &wish, e) && check_path_options(in, &place, e)) {
         redact_options_set_format(&redaction, place.format);
-        code = run_recording(&redacted, &place, args, how, http, e);
+        code = record_kinds_run(&redacted, &place, how, &kinds, e);
         warn_unredacted_requests(&redaction);
     } else {
         code = app_exit_code(e);

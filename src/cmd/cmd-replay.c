@@ -8,7 +8,9 @@
 #include "base/shell-split.h"
 #include "cmd/command.h"
 #include "cmd/listen-options.h"
+#include "cmd/match-options.h"
 #include "cmd/option.h"
+#include "cmd/record-mode.h"
 #include "cmd/remote-options.h"
 #include "format/message-file.h"
 #include "replay/http-replay.h"
@@ -23,20 +25,13 @@ enum order { ORDER_ANY, ORDER_TOTAL };
 struct replay_args {
     const char *recording, *cassette, *upstream;
     struct str_list report;
-    int match, on_unmatched, on_exhausted, order;
+    int on_unmatched, on_exhausted, order;
     double time_scale;
     bool strict_unused, fail_at_end, force, stdio;
+    struct match_args match;
+    struct record_mode_args record;
     struct listen_config listening;
     struct remote_config_args remote;
-};
-
-static const struct option_choice match_choices[] = {
-    { .name = "by-request", .value = MATCH_BY_REQUEST },
-    { .name = "sequential", .value = MATCH_SEQUENTIAL },
-    { .name = "fuzzy", .value = MATCH_FUZZY },
-    { .name = "strict", .value = MATCH_STRICT },
-    { .name = "method_params", .value = MATCH_BY_REQUEST, .is_alias = true },
-    { 0 },
 };
 
 static const struct option_choice on_unmatched_choices[] = {
@@ -98,14 +93,7 @@ static bool parse_timing(void *field, const char *text, struct err *e)
 }
 
 static const struct option replay_options[] = {
-    { .name = "match",
-      .aliases = { "match-mode" },
-      .arg = "MODE",
-      .type = OPTION_CHOICE,
-      .choices = match_choices,
-      .thoughtjack_env = true,
-      .offset = offsetof(struct replay_args, match),
-      .help = "how to match requests; default by-request, with -r sequential" },
+    MATCH_OPTIONS(struct replay_args, match),
     { .name = "order",
       .arg = "ORDER",
       .type = OPTION_CHOICE,
@@ -164,7 +152,7 @@ static const struct option replay_options[] = {
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, force),
-      .help = "replace reports that exist" },
+      .help = "replace reports and a pending file that exist" },
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
@@ -188,6 +176,7 @@ static const struct option replay_options[] = {
         "URL of the server for --on-unmatched passthrough; /mcp if it has no path"),
     REMOTE_OPTIONS_TARGET(struct replay_args, remote, "the same, in mcp-recorder's spelling"),
     REMOTE_OPTIONS(struct replay_args, remote),
+    RECORD_MODE_OPTIONS(struct replay_args, record),
     { 0 },
 };
 
@@ -224,12 +213,31 @@ static const char *choose_path(const struct app *app, const struct replay_args *
     return option ? option : operand;
 }
 
-/* Chooses the passthrough server; an error if there is one without need, or none with need. */
+/* Reports that there is no server. */
+static bool report_no_server(const struct replay_args *args, struct err *e)
+{
+    if (args->record.mode > RECORD_MODE_NONE) {
+        const char *mode = record_mode_name((enum record_mode)args->record.mode);
+
+        err_set(e, ERR_USAGE, "--record-mode %s needs a server", mode);
+        return err_hint(e,
+                        "give its command: mcpreel replay --record-mode %s session.jsonl -- "
+                        "COMMAND ARGS…\nor its URL: --url URL",
+                        mode);
+    }
+    err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server");
+    return err_hint(e, "give its command: mcpreel replay --on-unmatched passthrough "
+                       "session.jsonl -- COMMAND ARGS…\nor its URL: --url URL");
+}
+
+/* Chooses the server; an error if there is one without need, or none with need. With
+ * --record-mode none it is not used, but may be there. */
 static bool choose_upstream(const struct replay_args *args, const struct operands *in,
                             bool needed, struct arena *a, struct peer_target *server,
                             struct err *e)
 {
     size_t count = in->server_count;
+    bool allowed = needed || args->record.mode == RECORD_MODE_NONE;
     char **words;
 
     server->argv = in->server;
@@ -242,51 +250,13 @@ static bool choose_upstream(const struct replay_args *args, const struct operand
             return err_wrap(e, "cannot parse the command of '--upstream'");
         server->argv = words;
     }
-    if (((server->argv && count) || server->remote) && !needed) {
+    if (((server->argv && count) || server->remote) && !allowed) {
         err_set(e, ERR_USAGE, "a server was given, but passthrough is off");
-        return err_hint(e, "add --on-unmatched passthrough, or leave out the server");
+        return err_hint(e, "add --on-unmatched passthrough or --record-mode, or leave out the "
+                           "server");
     }
-    if (needed && (!server->argv || !count) && !server->remote) {
-        err_set(e, ERR_USAGE, "--on-unmatched passthrough needs a server");
-        return err_hint(e, "give its command: mcpreel replay --on-unmatched passthrough "
-                           "session.jsonl -- COMMAND ARGS…\nor its URL: --url URL");
-    }
-    return true;
-}
-
-/* `seed`: the recording was given with --recording, as in ThoughtJack, which implies its
- * default mode. */
-static bool choose_options(const struct replay_args *args, bool seed,
-                           struct replay_options *how, struct err *e)
-{
-    bool recorder = args->cassette != NULL;
-    int match = args->match, on_miss = args->on_unmatched;
-
-    if (match < 0)
-        match = seed || args->order == ORDER_TOTAL ? MATCH_SEQUENTIAL : MATCH_BY_REQUEST;
-    if (on_miss < 0)
-        on_miss = recorder ? ON_MISS_WARN : ON_MISS_ERROR;
-    if (args->fail_at_end && on_miss == ON_MISS_PASSTHROUGH) {
-        err_set(e, ERR_USAGE,
-                "--fail-at-end cannot be combined with --on-unmatched passthrough");
-        return err_hint(e, "with passthrough the server answers unmatched requests");
-    }
-    if (args->order == ORDER_TOTAL && match != MATCH_SEQUENTIAL)
-        return err_set(e, ERR_USAGE, "--order total needs --match sequential");
-    *how = (struct replay_options){
-        .match = { .mode = (enum match_mode)match,
-                   .total_order = args->order == ORDER_TOTAL,
-                   .any_method = recorder && match == MATCH_SEQUENTIAL,
-                   .rules = matcher_rules((enum match_mode)match, recorder) },
-        .on_miss = (enum session_on_miss)on_miss,
-        .fail_at_end = args->fail_at_end,
-        .pace = args->time_scale,
-        .strict_unused = args->strict_unused,
-        .mcp_recorder_errors = recorder,
-        .exhausted_given = args->on_exhausted >= 0 || recorder,
-    };
-    if (args->on_exhausted >= 0)
-        how->match.exhausted = (enum match_exhausted)args->on_exhausted;
+    if (needed && (!server->argv || !count) && !server->remote)
+        return report_no_server(args, e);
     return true;
 }
 
@@ -296,6 +266,7 @@ struct replay_command {
     const struct replay_args *args;
     const char *path; /* of the recording */
     struct report_files reports;
+    struct match_config match;
     struct replay_options options;
     struct peer_target upstream;
     struct message_file message_file;
@@ -304,7 +275,80 @@ struct replay_command {
     struct fuzzy fuzzy;
     struct run_server_listen listen;
     bool over_http;
+    enum record_mode record_mode;             /* none, append, or rewrite: record anew */
+    struct recording_append *append;          /* NULL: nothing is appended */
+    struct replay_report_recording recording; /* for the report */
 };
+
+static bool is_sequential(const struct match_options *o)
+{
+    size_t i = 0;
+
+    while (i < o->tool_count && o->tools[i].mode == MATCH_SEQUENTIAL)
+        i++;
+    return o->mode == MATCH_SEQUENTIAL && i == o->tool_count;
+}
+
+/* `seed`: the recording was given with --recording, as in ThoughtJack, which implies its
+ * default mode. */
+static bool choose_match(struct replay_command *r, bool seed, struct err *e)
+{
+    const struct replay_args *args = r->args;
+    struct match_options *o = &r->options.match;
+    bool recorder = args->cassette != NULL, total = args->order == ORDER_TOTAL;
+
+    if (!match_config_read(&r->match, r->app, &args->match,
+                           seed || total ? MATCH_SEQUENTIAL : MATCH_BY_REQUEST, recorder, o, e))
+        return false;
+    o->total_order = total;
+    o->any_method = recorder && o->mode == MATCH_SEQUENTIAL;
+    if (total && !is_sequential(o))
+        return err_set(e, ERR_USAGE, "--order total needs --match sequential");
+    if (o->any_method && o->tool_count)
+        return err_set(e, ERR_USAGE,
+                       "a mode for a tool cannot be combined with --cassette and --match "
+                       "sequential, which does not look at requests");
+    if (args->on_exhausted >= 0)
+        o->exhausted = (enum match_exhausted)args->on_exhausted;
+    return true;
+}
+
+static bool choose_options(struct replay_command *r, bool seed, struct err *e)
+{
+    const struct replay_args *args = r->args;
+    bool recorder = args->cassette != NULL;
+    int on_miss = args->on_unmatched;
+
+    if (args->record.mode == RECORD_MODE_APPEND && on_miss >= 0 &&
+        on_miss != ON_MISS_PASSTHROUGH) {
+        err_set(e, ERR_USAGE, "--record-mode append cannot be combined with --on-unmatched");
+        return err_hint(e, "with append the server answers unmatched requests");
+    }
+    if (args->record.mode == RECORD_MODE_APPEND)
+        on_miss = ON_MISS_PASSTHROUGH;
+    if (on_miss < 0)
+        on_miss = recorder ? ON_MISS_WARN : ON_MISS_ERROR;
+    if (args->fail_at_end && on_miss == ON_MISS_PASSTHROUGH) {
+        err_set(e, ERR_USAGE, "--fail-at-end cannot be combined with --%s",
+                args->record.mode == RECORD_MODE_APPEND ? "record-mode append"
+                                                        : "on-unmatched passthrough");
+        return err_hint(e, "with passthrough the server answers unmatched requests");
+    }
+    if (args->record.mode == RECORD_MODE_APPEND && args->order == ORDER_TOTAL) {
+        err_set(e, ERR_USAGE, "--record-mode append cannot be combined with --order total");
+        return err_hint(e, "new calls have no place in the recorded order");
+    }
+    r->options = (struct replay_options){
+        .on_miss = (enum session_on_miss)on_miss,
+        .fail_at_end = args->fail_at_end,
+        .pace = args->time_scale,
+        .strict_unused = args->strict_unused,
+        .mcp_recorder_errors = recorder,
+        .hide_details = r->app->log->level < LOG_DEBUG,
+        .exhausted_given = args->on_exhausted >= 0 || recorder,
+    };
+    return choose_match(r, seed, e);
+}
 
 /* Passes records on to the index; notes what the user should know about the file. */
 struct loading {
@@ -374,16 +418,18 @@ static void put_finding(void *report, const struct finding *f)
     to->finding(to, f);
 }
 
-/* Gives the result to the reports that are not JSON. */
-static void give_findings(struct replay_command *r, const struct replay *mock, int code)
+/* Gives the result to the reports that are not JSON. `replay` is NULL if nothing was
+ * replayed. */
+static void give_findings(struct replay_command *r, const struct replay *replay, int code)
 {
     const struct verdict_report_run run = { .command = STR("replay"), .file = str_z(r->path) };
     struct verdict_report *to = &r->reports.report;
     const struct replay_findings_sink sink = { put_verdict, put_finding, to };
-    struct call_verdict_totals totals;
+    struct call_verdict_totals totals = { 0 };
 
     to->begin(to, &run);
-    totals = replay_findings_give(mock, &sink);
+    if (replay)
+        totals = replay_findings_give(replay, &sink);
     to->end(to, &(struct verdict_report_result){ .totals = &totals, .exit_code = code });
 }
 
@@ -396,9 +442,10 @@ static bool write_result(const struct replay_command *r, struct str text, struct
     return true;
 }
 
-/* Writes the report: to the files of --report, and with --json to the user. */
-static int report_result(struct replay_command *r, const struct replay *mock, int code,
-                         struct err *e)
+/* Writes the report: to the files of --report, and with --json to the user. `replay` is NULL if
+ * nothing was replayed. */
+static int write_reports(struct replay_command *r, const struct replay_report *report,
+                         const struct replay *replay, int code, struct err *e)
 {
     const struct report_files_target target = report_target(r);
     struct buf text;
@@ -406,10 +453,10 @@ static int report_result(struct replay_command *r, const struct replay *mock, in
     if (!r->sync_app->json && !r->reports.count)
         return code;
     buf_init(&text, REPORT_MAX);
-    replay_write_report(mock, &text);
+    replay_report_write(report, &text, code);
     buf_add_ch(&text, '\n');
     if (report_files_need_verdicts(&r->reports))
-        give_findings(r, mock, code);
+        give_findings(r, replay, code);
     report_files_set_json(&r->reports, buf_str(&text));
     if ((r->sync_app->json && !write_result(r, buf_str(&text), e)) ||
         !report_files_write(&r->reports, &target, e))
@@ -420,31 +467,54 @@ static int report_result(struct replay_command *r, const struct replay *mock, in
 
 static struct fuzzy *fuzzy_of(struct replay_command *r)
 {
-    return r->options.match.mode == MATCH_FUZZY ? &r->fuzzy : NULL;
+    return matcher_needs_fuzzy(&r->options.match) ? &r->fuzzy : NULL;
+}
+
+/* Appends the calls that the server answered. Returns the exit code of the replay. */
+static int finish_append(struct replay_command *r, int code, struct err *e)
+{
+    struct err why = ERR_NONE;
+
+    if (!recording_append_finish(r->append, code, &why)) {
+        *e = why;
+        return app_exit_code(e);
+    }
+    r->recording.appended = r->append->appended;
+    if (r->recording.appended)
+        r->recording.written = r->args->record.pending ? r->args->record.pending : r->path;
+    return code;
 }
 
 /* Runs the server, then reports the result. */
-static int run_server(struct replay_command *r, struct run_server *server, struct replay *mock,
-                      struct err *e)
+static int run_server(struct replay_command *r, struct run_server *server,
+                      struct replay *replay, struct err *e)
 {
-    int code = run_server_run(server, e);
+    int code;
 
-    replay_set_exit_code(mock, code);
-    if (replay_has_finished(mock))
-        code = report_result(r, mock, code, e);
+    if (r->append) {
+        server->upstream.recorder = &r->append->session.recorder;
+        server->upstream.conn = 1;
+    }
+    code = run_server_run(server, e);
+    if (r->append)
+        code = finish_append(r, code, e);
+    replay->report.recording = r->recording;
+    replay_set_exit_code(replay, code);
+    if (replay_has_finished(replay))
+        code = write_reports(r, &replay->report, replay, code, e);
     return code;
 }
 
 static int serve_stdio(struct replay_command *r, struct err *e)
 {
     struct run_server server;
-    struct replay mock;
+    struct replay replay;
     int code;
 
-    run_server_init(&server, r->app, step_replay, &mock, &r->upstream, NULL);
-    replay_init(&mock, &r->index, fuzzy_of(r), &r->options, &server.driver.actions);
-    code = run_server(r, &server, &mock, e);
-    replay_release(&mock);
+    run_server_init(&server, r->app, step_replay, &replay, &r->upstream, NULL);
+    replay_init(&replay, &r->index, fuzzy_of(r), &r->options, &server.driver.actions);
+    code = run_server(r, &server, &replay, e);
+    replay_release(&replay);
     return code;
 }
 
@@ -452,19 +522,19 @@ static int serve_http(struct replay_command *r, struct err *e)
 {
     struct http_replay_options how = { .replay = r->options, .random = random_bytes };
     struct run_server server;
-    struct http_replay mock;
+    struct http_replay http_replay;
     int code;
 
     r->listen.path = http_index_sse_path(&r->http_index);
-    run_server_init(&server, r->app, step_http_replay, &mock, &r->upstream, &r->listen);
-    http_replay_init(&mock, &r->index, &r->http_index, fuzzy_of(r), &how,
+    run_server_init(&server, r->app, step_http_replay, &http_replay, &r->upstream, &r->listen);
+    http_replay_init(&http_replay, &r->index, &r->http_index, fuzzy_of(r), &how,
                      &server.driver.actions);
-    code = run_server(r, &server, &mock.replay, e);
-    if (replay_was_stopped(&mock.replay)) /* a user does not expect a server to stop */
+    code = run_server(r, &server, &http_replay.replay, e);
+    if (replay_was_stopped(&http_replay.replay)) /* a user does not expect a server to stop */
         log_printf(r->app->log, LOG_INFO,
                    "stopped at the first unmatched request; use --fail-at-end or "
                    "--on-unmatched warn to continue");
-    http_replay_release(&mock);
+    http_replay_release(&http_replay);
     return code;
 }
 
@@ -515,7 +585,10 @@ static bool check_unused_options(const struct replay_command *r, const struct op
                                  const struct remote_config *remote, struct err *e)
 {
     const struct option_unused rows[] = {
-        { "force", "'--report'", !r->args->report.count },
+        { "force", "'--report' or '--pending'",
+          !r->args->report.count && !r->args->record.pending },
+        RECORD_MODE_UNUSED(&r->args->record),
+        MATCH_OPTIONS_UNUSED(r->options.match.any_method),
         REMOTE_OPTIONS_UNUSED(remote),
         LISTEN_OPTIONS_UNUSED(r->over_http, &r->listen.address),
         { 0 },
@@ -524,11 +597,83 @@ static bool check_unused_options(const struct replay_command *r, const struct op
     return option_reject_unused(in, rows, e);
 }
 
+/* Writes the report of a new recording: nothing was replayed. */
+static int report_new_recording(struct replay_command *r, int code, struct err *e)
+{
+    struct index nothing = { .call_count = 0 };
+    struct replay_report report;
+
+    replay_report_init(&report, &nothing, &r->options.match);
+    report.recording = r->recording;
+    code = write_reports(r, &report, NULL, code, e);
+    replay_report_release(&report);
+    return code;
+}
+
+/* Records anew in place of replaying. */
+static int record_anew(struct replay_command *r, struct record_mode_run *mode, struct err *e)
+{
+    const struct report_files_target target = report_target(r);
+    int code;
+
+    if (!report_files_check(&r->reports, &target, r->path, e))
+        return app_exit_code(e);
+    mode->kinds.http = (struct record_http_settings){ .listens = r->over_http,
+                                                      .address = r->listen.address,
+                                                      .listening = r->listen.args,
+                                                      .server = r->upstream.remote };
+    code = record_mode_record(mode, &r->recording.written, e);
+    r->recording.rewritten = r->recording.written ? mode->calls.count : 0;
+    return report_new_recording(r, code, e);
+}
+
+static int append(struct replay_command *r, struct record_mode_run *mode, struct err *e)
+{
+    struct recording_append append;
+    int code;
+
+    if (record_mode_open_append(mode, &append, e)) {
+        r->append = &append;
+        code = load_and_serve(r, r->path, e);
+        r->append = NULL;
+    } else {
+        code = app_exit_code(e);
+    }
+    recording_append_close(&append);
+    return code;
+}
+
+/* Replays, records or both, as the mode says. Everything that is logged while a server is
+ * recorded passes the redaction. */
+static int run_mode(struct replay_command *r, const char *path, struct err *e)
+{
+    struct record_mode_run mode = { .args = &r->args->record,
+                                    .path = path,
+                                    .format = r->args->cassette ? &cassette_format : NULL,
+                                    .replace_pending = r->args->force,
+                                    .server = &r->upstream };
+    const struct app *app = r->app;
+    int code;
+
+    r->path = path;
+    if (r->record_mode == RECORD_MODE_NONE)
+        return load_and_serve(r, path, e);
+    if (!record_mode_open(&mode, app, e))
+        return app_exit_code(e);
+    r->app = &mode.app;
+    code =
+        r->record_mode == RECORD_MODE_APPEND ? append(r, &mode, e) : record_anew(r, &mode, e);
+    r->app = app;
+    record_mode_close(&mode);
+    return code;
+}
+
 /* Checks the options about the server, then replays. */
 static int check_and_replay(struct replay_command *r, const char *path,
                             const struct operands *in, struct err *e)
 {
-    bool needed = r->options.on_miss == ON_MISS_PASSTHROUGH;
+    bool needed =
+        r->options.on_miss == ON_MISS_PASSTHROUGH || r->args->record.mode > RECORD_MODE_NONE;
     struct remote_config remote = { 0 };
     struct arena a = { 0 };
     int code = EXIT_USAGE;
@@ -543,7 +688,7 @@ static int check_and_replay(struct replay_command *r, const char *path,
             (!r->over_http ||
              remote_config_check_credentials(
                  &remote, listen_config_is_public(&r->args->listening, &r->listen.address), e)))
-            code = load_and_serve(r, path, e);
+            code = run_mode(r, path, e);
     }
     remote_config_release(&remote);
     arena_release(&a);
@@ -563,24 +708,37 @@ static int replay_run(const struct app *app, const void *options, const struct o
     int code = EXIT_USAGE;
 
     report_files_init(&r.reports, NULL);
-    if (path && choose_options(args, path == args->recording, &r.options, e) &&
-        choose_transport(&r, e) && report_files_parse(&r.reports, &args->report, e))
+    match_config_init(&r.match);
+    if (path && choose_options(&r, path == args->recording, e) && choose_transport(&r, e) &&
+        report_files_parse(&r.reports, &args->report, e)) {
+        r.record_mode = record_mode_choose(&args->record, app, path);
+        if (args->record.mode >= 0)
+            r.recording.mode = record_mode_name((enum record_mode)args->record.mode);
         code = check_and_replay(&r, path, in, e);
+    }
     report_files_release(&r.reports);
+    match_config_release(&r.match);
     app_queued_log_end(&unheld);
     return code;
 }
 
 static const char *const replay_usage[] = {
-    "[options] FILE", "[options] --listen [HOST:]PORT FILE",
+    "[options] FILE",
+    "[options] --listen [HOST:]PORT FILE",
     "[options] --on-unmatched passthrough FILE -- COMMAND…",
-    "[options] --on-unmatched passthrough --url URL FILE", NULL
+    "[options] --on-unmatched passthrough --url URL FILE",
+    "[options] --record-mode MODE FILE -- COMMAND…",
+    NULL
 };
 
 static const struct command_example replay_examples[] = {
     { "mcpreel replay session.jsonl", "a stdio server that sends the recorded responses" },
     { "mcpreel replay --match sequential session.jsonl",
       "match in recorded order if params differ" },
+    { "mcpreel replay --ignore-paths '$.params.arguments.query' session.jsonl",
+      "the query of a call may be another one" },
+    { "mcpreel replay --match search=fuzzy session.jsonl",
+      "calls of the tool search match the most similar call" },
     { "mcpreel replay --timing realistic --strict-unused session.jsonl",
       "with the recorded delays; exit code 1 if requests are missing" },
     { "mcpreel replay --fail-at-end --report replay.json session.jsonl",
@@ -591,6 +749,8 @@ static const struct command_example replay_examples[] = {
       "the same over HTTP, at http://127.0.0.1:8080/mcp" },
     { "mcpreel replay --on-unmatched passthrough a.jsonl -- python server.py",
       "start the server only for unmatched requests" },
+    { "mcpreel replay --record-mode once a.jsonl -- python server.py",
+      "record the server if there is no file yet, else replay the file" },
     { 0 },
 };
 
@@ -607,6 +767,10 @@ const struct command cmd_replay = {
         "              same method and name, with a warning\n"
         "  fuzzy       the same; without one the most similar unused request\n"
         "  strict      as by-request, and _meta must be equal, too\n\n"
+        "--match TOOL=MODE sets the mode for calls of one tool. --ignore-paths and "
+        "--ignore-fields leave values of params out of the comparison; a recorded request "
+        "with equal values still comes first, and the report names the rule that a match "
+        "needed.\n\n"
         "If weather(Lisbon) was recorded, weather(Oslo) is an error with by-request, and gets "
         "the weather of Lisbon and a warning with sequential.\n\n"
         "The client is on standard input and output. It gets the recorded responses, with the "
@@ -616,7 +780,15 @@ const struct command cmd_replay = {
         "With --listen it serves any number of clients over Streamable HTTP, and over legacy "
         "HTTP+SSE at '/sse', until Ctrl-C, whichever transport was recorded.\n\n"
         "A request without a match gets an error that names the nearest recorded one and the "
-        "differences.",
+        "differences.\n\n"
+        "--record-mode records the server, too:\n\n"
+        "  none     never: FILE is replayed\n"
+        "  once     if there is no FILE; else FILE is replayed\n"
+        "  append   unmatched requests: they are forwarded to the server, and\n"
+        "           these calls are appended to FILE\n"
+        "  rewrite  always: the new recording replaces FILE at the end\n\n"
+        "The old FILE stays until the new one is complete; with --pending it is not touched. "
+        "A second writer of FILE gets an error.",
     .examples = replay_examples,
     .options = replay_options,
     .args_size = sizeof(struct replay_args),

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "base/shell-split.h"
 #include "base/term.h"
+#include "cmd/call-filter.h"
 #include "cmd/command.h"
-#include "cmd/redact-options.h"
 #include "cmd/remote-options.h"
-#include "cmd/server-env.h"
-#include "filter/filter.h"
+#include "cmd/rules-options.h"
+#include "cmd/verify-redaction.h"
 #include "format/message-file.h"
 #include "report/report-files.h"
 #include "report/verdict-json.h"
@@ -21,12 +21,12 @@
 #include "runtime/run-verify.h"
 #include "wire/url.h"
 
-enum { VERIFY_TEXT_MAX = 64 << 20, RULES_MAX = 1 << 20, SIGNAL_CODE = 128 };
+enum { VERIFY_TEXT_MAX = 64 << 20, SIGNAL_CODE = 128 };
 
 struct verify_args {
     const char *cassette, *target_stdio, *before, *only, *skip;
-    struct str_list target_env, ignore_fields, ignore_paths, volatile_paths, rebind, rules,
-        report, update;
+    struct str_list target_env, volatile_paths, rebind, report, update;
+    struct rules_args rules;
     int64_t timeout_us, wait_ready_us;
     bool strict, include_destructive, dry_run, force;
     struct remote_config_args remote;
@@ -57,7 +57,7 @@ static const struct option verify_options[] = {
       .arg = "FILTER",
       .type = OPTION_STRING,
       .offset = offsetof(struct verify_args, only),
-      .help = "send only requests that match FILTER (mcpreel help filter)" },
+      .help = "send only requests that match FILTER (mcpreel help filters)" },
     { .name = "skip",
       .arg = "FILTER",
       .type = OPTION_STRING,
@@ -107,19 +107,7 @@ static const struct option verify_options[] = {
       .type = OPTION_LIST,
       .offset = offsetof(struct verify_args, target_env),
       .help = "the server has this in its environment" },
-    { .name = "ignore-fields",
-      .arg = "NAMES",
-      .type = OPTION_LIST,
-      .split = true,
-      .group = COMPARISON_GROUP,
-      .offset = offsetof(struct verify_args, ignore_fields),
-      .help = "ignore members with these names, at any depth" },
-    { .name = "ignore-paths",
-      .arg = "PATH",
-      .type = OPTION_LIST,
-      .group = COMPARISON_GROUP,
-      .offset = offsetof(struct verify_args, ignore_paths),
-      .help = "ignore values at PATH, such as '$.result..etag'" },
+    RULES_OPTIONS(struct verify_args, rules, COMPARISON_GROUP, "$.result..etag"),
     { .name = "volatile",
       .arg = "on|off|PATH",
       .type = OPTION_LIST,
@@ -134,12 +122,6 @@ static const struct option verify_options[] = {
       .offset = offsetof(struct verify_args, rebind),
       .help = "send the live value at PATH in later requests, also if it is short or a "
               "number" },
-    { .name = "rules",
-      .arg = "FILE",
-      .type = OPTION_LIST,
-      .group = COMPARISON_GROUP,
-      .offset = offsetof(struct verify_args, rules),
-      .help = "read rules for the comparison from a JSON file" },
     { .name = "strict",
       .type = OPTION_FLAG,
       .group = COMPARISON_GROUP,
@@ -159,11 +141,11 @@ struct verify_command {
     const struct app *app;
     const struct verify_args *args;
     struct compare_rules rules;
-    struct filter *only, *skip;
+    struct call_filter filter;
     struct peer_target target;
-    struct str target_text; /* for people */
-    bool read_only;         /* only read-only tools are called */
-    uint64_t run_errors;    /* errors that belong to no call */
+    struct verify_redaction_config redaction;
+    bool read_only;      /* only read-only tools are called */
+    uint64_t run_errors; /* errors that belong to no call */
     struct call_verdict_totals totals;
     struct buf text; /* output that is not written yet */
     struct verdict_text verdict_text;
@@ -171,6 +153,7 @@ struct verify_command {
     struct verdict_mcp_recorder verdict_mcp_recorder; /* with --cassette */
     struct report_files reports;   /* the files of --report, and the output on stdout */
     struct verdict_report *report; /* gives everything to `reports` */
+    bool reported;                 /* a recording is complete in the reports */
     bool spoke;        /* the server responded to a request; until then the text waits */
     struct buf failed; /* numbers of failed calls, for --update */
     struct err output_error;
@@ -185,10 +168,13 @@ struct verify_file {
     struct index index;
     struct index_order order;
     struct verdict_report_run run;
-    bool begun;                     /* report->begin() was called */
-    struct redaction redaction;     /* of accepted responses, with --update */
+    bool begun, ended; /* report->begin(), report->end() was called */
+    bool has_others;   /* it has requests beside the handshake */
+    bool verified;     /* one of them was sent */
+    struct map failed; /* numbers of failed calls that --update names */
+    struct verify_redaction redaction;
     struct recording_update update; /* with --update */
-    bool updating;                  /* both have to be released */
+    bool updating;                  /* it has to be released */
 };
 
 /* Writes what the report has composed. A failure is reported at the end. */
@@ -208,15 +194,19 @@ static void read_server_info(struct verify_file *f, struct str live)
     struct json j;
     struct json_fault fault;
     struct json_val result, info;
-    struct arena *a = &f->command->arena;
+    struct verify_redaction *r = &f->redaction;
+    struct arena *a = &r->arena;
 
     json_init(&j);
     if (live.len && json_scan(&j, live, &fault)) {
         result = json_get(json_root(&j), STR("result"));
         info = json_get(result, STR("serverInfo"));
-        f->run.server_name = arena_str(a, json_text(json_get(info, STR("name")), a));
-        f->run.server_version = arena_str(a, json_text(json_get(info, STR("version")), a));
-        f->run.protocol = arena_str(a, json_text(json_get(result, STR("protocolVersion")), a));
+        f->run.server_name =
+            verify_redaction_text(r, json_text(json_get(info, STR("name")), a));
+        f->run.server_version =
+            verify_redaction_text(r, json_text(json_get(info, STR("version")), a));
+        f->run.protocol =
+            verify_redaction_text(r, json_text(json_get(result, STR("protocolVersion")), a));
     }
     json_release(&j);
 }
@@ -268,11 +258,51 @@ static bool accept(struct verify_file *f, const struct call_verdict *v, uint32_t
 {
     struct verify_command *c = f->command;
 
-    if (v->kind != VERDICT_FAILED || !live.len || !is_update_of(c->args, v->number) ||
-        v->failure == FAILURE_PROTOCOL || c->output_error.kind != ERR_OK)
+    if (v->kind != VERDICT_FAILED || v->obstacle.len || !is_update_of(c->args, v->number) ||
+        c->output_error.kind != ERR_OK)
         return false;
     return recording_update_add(&f->update, response_ref(&f->index, call), live,
                                 &c->output_error);
+}
+
+/* A session needs its handshake, whatever the filters say. */
+static bool is_handshake(struct str method)
+{
+    return str_eq(method, STR("initialize")) || str_eq(method, STR("server/discover"));
+}
+
+/* Notes whether anything was verified beyond the handshake, and the calls of --update. */
+static void note_verified(struct verify_file *f, const struct call_verdict *v, uint32_t call)
+{
+    bool sent = v->kind != VERDICT_SKIPPED && v->kind != VERDICT_BLOCKED;
+
+    f->has_others = f->has_others || (call && !is_handshake(v->method));
+    f->verified = f->verified || (sent && call && !is_handshake(v->method));
+    if (v->kind == VERDICT_FAILED && is_update_of(f->command->args, v->number))
+        map_put(&f->failed, map_number_key(&(uint64_t){ v->number }), f);
+}
+
+/* Adds a finding if the user wants to accept a response that cannot be accepted. */
+static void explain_refusal(struct verify_file *f, struct call_verdict *v)
+{
+    struct arena *a = &f->redaction.arena;
+    struct finding *findings;
+
+    if (v->kind != VERDICT_FAILED || !v->obstacle.len ||
+        !is_update_of(f->command->args, v->number))
+        return;
+    findings = arena_alloc(a, (v->finding_count + 1) * sizeof *findings);
+    if (v->finding_count)
+        memcpy(findings, v->findings, v->finding_count * sizeof *findings);
+    findings[v->finding_count++] = (struct finding){
+        .rule = STR("not-updated"),
+        .severity = FINDING_WARNING,
+        .line = v->line,
+        .seq = v->seq,
+        .message = arena_printf(a, "--update did not accept the live response: %.*s",
+                                STR_ARG(v->obstacle)),
+    };
+    v->findings = findings;
 }
 
 static void on_verdict(void *to, const struct call_verdict *given, uint32_t call,
@@ -284,89 +314,43 @@ static void on_verdict(void *to, const struct call_verdict *given, uint32_t call
 
     begin_report(f, v, live);
     v->updated = accept(f, v, call, live);
+    explain_refusal(f, v);
+    note_verified(f, v, call);
     c->totals.updated += v->updated;
+    c->totals.not_read_only += v->not_read_only;
     c->totals.count[v->kind]++;
     count_findings(c, v->findings, v->finding_count);
-    if (v->kind == VERDICT_FAILED && live.len)
+    if (v->kind == VERDICT_FAILED && !v->obstacle.len)
         buf_printf(&c->failed, "%s%u", c->failed.len ? "," : "", v->number);
     c->spoke = c->spoke || v->duration_us >= 0;
-    c->report->verdict(c->report, v);
+    verdict = redact_verdict_call(&f->redaction.verdicts, v);
+    c->report->verdict(c->report, &verdict);
     if (c->spoke)
         flush_text(c);
 }
 
-static void on_finding(void *to, const struct finding *finding)
+static void on_finding(void *to, const struct finding *given)
 {
     struct verify_file *f = to;
     struct verify_command *c = f->command;
+    struct finding finding = redact_verdict_finding(&f->redaction.verdicts, given);
 
     begin_report(f, NULL, STR_NONE);
-    count_findings(c, finding, 1);
-    c->run_errors += finding->severity == FINDING_ERROR;
-    c->report->finding(c->report, finding);
+    count_findings(c, &finding, 1);
+    c->run_errors += finding.severity == FINDING_ERROR;
+    c->report->finding(c->report, &finding);
     if (c->spoke)
         flush_text(c);
 }
 
 static const struct verify_events events = { on_verdict, on_finding };
 
-static bool secret_from_env(void *arg, struct str name, struct str *value)
-{
-    struct verify_command *c = arg;
-    const char *text = app_env(c->app, arena_z(&c->arena, name));
-
-    *value = str_z(text);
-    return text != NULL;
-}
-
-/* The view of a recorded request for --only and --skip. */
-static void view_request(struct filter_view *v, const struct index *index, uint32_t call,
-                         struct json_val request, struct arena *a)
-{
-    const struct index_method *method = index_method(index, call);
-    struct json_val params = json_get(request, STR("params"));
-    struct str subject = json_text(mcp_method_subject(method->known, params), a);
-    bool ok = index->calls[call].flags & CALL_SUCCEEDED;
-
-    *v = (struct filter_view){ .kind = FILTER_KIND_REQ | FILTER_KIND_OP,
-                               .dir = FILTER_DIR_C2S,
-                               .is = ok ? FILTER_IS_OK : FILTER_IS_RPC_ERROR,
-                               .method = method->name,
-                               .message = request };
-    if (str_eq(method->name, STR("tools/call")))
-        v->tool = subject;
-    else if (str_eq(method->name, STR("prompts/get")))
-        v->prompt = subject;
-    else if (str_eq(method->name, STR("resources/read")))
-        v->uri = subject;
-}
-
-/* A session needs its handshake, whatever the filters say. */
-static bool is_handshake(struct str method)
-{
-    return str_eq(method, STR("initialize")) || str_eq(method, STR("server/discover"));
-}
-
 static bool is_selected(void *arg, uint32_t call, struct json_val request, struct str *why)
 {
-    struct verify_file *f = arg;
-    struct verify_command *c = f->command;
-    struct arena a = { 0 };
-    struct filter_view view;
-    bool selected = true;
+    const struct verify_file *f = arg;
 
-    if (is_handshake(index_method(&f->index, call)->name))
-        return true;
-    view_request(&view, &f->index, call, request, &a);
-    if (c->only && !filter_matches(c->only, &view)) {
-        *why = STR("--only does not select it");
-        selected = false;
-    } else if (c->skip && filter_matches(c->skip, &view)) {
-        *why = STR("--skip selects it");
-        selected = false;
-    }
-    arena_release(&a);
-    return selected;
+    return is_handshake(index_method(&f->index, call)->name) ||
+           call_filter_selects(&f->command->filter, &f->index, call, request, why);
 }
 
 static bool load_file(struct verify_file *f, struct err *e)
@@ -376,7 +360,8 @@ static bool load_file(struct verify_file *f, struct err *e)
     index_order_init(&f->order);
     index_init(&f->index, &f->message_file.store, &rules, NULL);
     f->index.order = &f->order;
-    if (!message_file_read_all(&f->message_file, &f->index.sink, e))
+    f->message_file.keep_lines = true;
+    if (!message_file_read_all(&f->message_file, &f->redaction.names.sink, e))
         return false;
     index_finish(&f->index);
     return true;
@@ -402,9 +387,10 @@ static struct verify_config make_config(struct verify_file *f)
                                    .strict = c->args->strict,
                                    .read_only = c->read_only,
                                    .notifications = c->args->cassette != NULL,
-                                   .secret = secret_from_env,
-                                   .secret_arg = c,
-                                   .selected = c->only || c->skip ? is_selected : NULL,
+                                   .secret = verify_redaction_find_secret,
+                                   .secret_arg = &f->redaction,
+                                   .selected =
+                                       call_filter_is_given(&c->filter) ? is_selected : NULL,
                                    .selected_arg = f };
 }
 
@@ -425,13 +411,13 @@ static bool list_requests(struct verify_file *f, struct err *e)
         if (f->order.items[i].kind != ORDER_REQUEST)
             continue;
         ok = index_read_call(&f->index, call, &message, &root, e);
-        if (!ok || ((c->only || c->skip) && !is_selected(f, call, root, &why)))
+        if (!ok || !is_selected(f, call, root, &why))
             continue;
         method = index_method(&f->index, call)->name;
         subject = json_text(mcp_subject(method, json_get(root, STR("params"))), &message.arena);
         buf_printf(&c->text, "#%u %.*s%s", f->index.calls[call].seq, STR_ARG(method),
                    subject.len ? " " : "");
-        term_escape(&c->text, subject, TERM_ONE_LINE);
+        term_escape(&c->text, verify_redaction_text(&f->redaction, subject), TERM_ONE_LINE);
         buf_add_ch(&c->text, '\n');
         flush_text(c);
     }
@@ -442,7 +428,7 @@ static bool list_requests(struct verify_file *f, struct err *e)
 static bool run_sessions(struct verify_file *f, struct err *e)
 {
     struct verify_command *c = f->command;
-    struct run_verify run = { .app = c->app,
+    struct run_verify run = { .app = &f->redaction.app,
                               .config = make_config(f),
                               .target = c->target,
                               .before = c->args->before,
@@ -454,6 +440,46 @@ static bool run_sessions(struct verify_file *f, struct err *e)
     if (ok && run.interrupted)
         return err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
     return ok;
+}
+
+static void report_run_error(struct verify_file *f, const char *rule, struct str message,
+                             struct str hint)
+{
+    on_finding(f, &(struct finding){ .rule = str_z(rule),
+                                     .severity = FINDING_ERROR,
+                                     .message = message,
+                                     .hint = hint });
+}
+
+/* A run in which only the handshake was sent says nothing about the server. */
+static void report_nothing_verified(struct verify_file *f)
+{
+    const struct call_verdict_totals *totals = &f->command->totals;
+
+    if (!f->has_others || f->verified || totals->count[VERDICT_FAILED] ||
+        totals->count[VERDICT_BLOCKED])
+        return;
+    report_run_error(f, "nothing-verified",
+                     STR("no request was verified: all except the handshake were skipped"),
+                     call_filter_is_given(&f->command->filter)
+                         ? STR("--dry-run lists the requests that --only and --skip select")
+                         : STR_NONE);
+}
+
+/* --update=N must name a call that failed. */
+static void report_unused_updates(struct verify_file *f)
+{
+    const struct str_list *update = &f->command->args->update;
+    uint64_t n;
+
+    for (size_t i = 0; i < update->count; i++)
+        if (str_parse_u64(str_z(update->at[i]), &n) && !map_get(&f->failed, map_number_key(&n)))
+            report_run_error(
+                f, "not-updated",
+                arena_printf(&f->redaction.arena,
+                             "--update=%s: there is no failed call with this number",
+                             update->at[i]),
+                STR_NONE);
 }
 
 static bool all_passed(const struct verify_command *c)
@@ -478,18 +504,16 @@ static struct report_files_target report_target(const struct verify_command *c)
                                          .arg = c->app };
 }
 
-/* Tells how to accept the live responses of the failed calls. */
-static void add_next_step(const struct verify_file *f, struct verdict_report_result *result,
+/* Tells how to accept the live responses of the failed calls. The command itself is not
+ * repeated: it may contain secrets. */
+static void add_next_step(struct verify_command *c, struct verdict_report_result *result,
                           struct verdict_report_step *step)
 {
-    struct verify_command *c = f->command;
-    const char *server = c->target.remote ? " --url " : " -- ";
-
     if (!c->failed.len || c->args->update.count)
         return;
     *step = (struct verdict_report_step){ .label = STR("accept") };
-    step->command = arena_printf(&c->arena, "mcpreel verify --update=%s %s%s%.*s",
-                                 buf_z(&c->failed), f->path, server, STR_ARG(c->target_text));
+    step->command =
+        arena_printf(&c->arena, "add --update=%s to the command", buf_z(&c->failed));
     result->steps = step;
     result->step_count = 1;
 }
@@ -507,21 +531,40 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
         return app_exit_code(e);
     }
     begin_report(f, NULL, STR_NONE);
+    if (ok) {
+        report_nothing_verified(f);
+        report_unused_updates(f);
+    }
     c->totals.duration_us = clock_mono_us() - start_us;
     result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
     if (ok && c->totals.updated && c->output_error.kind == ERR_OK &&
         !recording_update_write(&f->update, &c->output_error))
         result.exit_code = app_exit_code(&c->output_error);
-    add_next_step(f, &result, &step);
+    add_next_step(c, &result, &step);
     c->report->end(c->report, &result);
+    f->ended = c->reported = true;
     flush_text(c);
-    if (c->output_error.kind == ERR_OK) {
-        const struct report_files_target target = report_target(c);
-
-        if (!report_files_write(&c->reports, &target, &c->output_error))
-            return app_exit_code(&c->output_error);
-    }
     return result.exit_code;
+}
+
+/* Reports a recording that could not be verified, if there is a report of others: it must not
+ * look as if it had passed. */
+static void report_error(struct verify_file *f, const struct err *e)
+{
+    struct verify_command *c = f->command;
+    const struct finding finding = { .rule = STR("not-verified"),
+                                     .severity = FINDING_ERROR,
+                                     .message = str_z(e->msg),
+                                     .hint = str_z(e->hint) };
+
+    if (e->kind == ERR_OK || f->ended || !c->reported)
+        return;
+    begin_report(f, NULL, STR_NONE);
+    c->report->finding(c->report, &finding);
+    count_findings(c, &finding, 1);
+    c->report->end(c->report, &(struct verdict_report_result){ .totals = &c->totals,
+                                                               .exit_code = app_exit_code(e) });
+    buf_clear(&c->text); /* the user sees the error itself */
 }
 
 /* "a, b" */
@@ -534,24 +577,31 @@ static struct str join(const struct str_list *list, struct arena *a)
     return text;
 }
 
-static void begin_file(struct verify_command *c)
+static void init_outputs(struct verify_command *c)
 {
     struct verdict_text_options look = { .width = c->app->columns,
                                          .color = c->app->color,
                                          .verbose = c->app->verbose > 0 };
     struct verdict_mcp_recorder_options seed = {
-        .is_command = !c->target.remote,
-        .ignored_fields = join(&c->args->ignore_fields, &c->arena),
-        .ignored_paths = join(&c->args->ignore_paths, &c->arena),
+        .is_command = !c->args->remote.url && !c->args->remote.target,
+        .ignored_fields = join(&c->args->rules.ignore_fields, &c->arena),
+        .ignored_paths = join(&c->args->rules.ignore_paths, &c->arena),
     };
 
+    verdict_json_init(&c->verdict_json, &c->text);
+    verdict_text_init(&c->verdict_text, &c->text, &look);
+    verdict_mcp_recorder_init(&c->verdict_mcp_recorder, &c->text, &seed);
+    report_files_init(&c->reports, c->app->json        ? &c->verdict_json.report
+                                   : c->args->cassette ? &c->verdict_mcp_recorder.report
+                                                       : &c->verdict_text.report);
+}
+
+static void begin_file(struct verify_command *c)
+{
     c->totals = (struct call_verdict_totals){ .duration_us = 0 };
     c->spoke = false;
     c->run_errors = 0;
     buf_clear(&c->failed);
-    verdict_json_init(&c->verdict_json, &c->text);
-    verdict_text_init(&c->verdict_text, &c->text, &look);
-    verdict_mcp_recorder_init(&c->verdict_mcp_recorder, &c->text, &seed);
 }
 
 /* Loads and verifies one recording. Returns its exit code. */
@@ -569,10 +619,14 @@ static int load_and_verify(struct verify_file *f, struct err *e)
         err_hint(e, "'mcpreel show %s' lists what it has", f->path);
         return app_exit_code(e);
     }
+    if (!verify_redaction_start(&f->redaction, message_file_format(&f->message_file), e))
+        return app_exit_code(e);
+    f->run.target = verify_redaction_target(&f->redaction);
     if (c->args->dry_run)
         return list_requests(f, e) ? EXIT_OK : app_exit_code(e);
     if (c->args->cassette)
-        f->run.call_count = count_items(f, ORDER_REQUEST) + count_items(f, ORDER_NOTIFICATION);
+        f->run.call_count +=
+            count_items(f, ORDER_NOTIFICATION) + count_items(f, ORDER_HTTP_REQUEST);
     ok = run_sessions(f, e);
     return end_report(f, start_us, ok, e);
 }
@@ -580,102 +634,71 @@ static int load_and_verify(struct verify_file *f, struct err *e)
 /* Checks before anything is sent that the recording can be updated. */
 static bool begin_update(struct verify_file *f, struct err *e)
 {
-    const struct verify_args *args = f->command->args;
-    const struct redaction_known like_mcp_recorder = { .explicit_rules = true };
-
-    if (!args->update.count)
+    if (!f->command->args->update.count)
         return true;
-    if (!redact_options_init(&f->redaction, f->command->app, &args->redaction,
-                             args->cassette ? &like_mcp_recorder : NULL, e))
-        return false;
     f->updating = true;
-    redact_options_set_format(&f->redaction, message_file_format(&f->message_file));
-    return recording_update_init(&f->update, &f->message_file, f->path, &f->redaction, e);
+    return recording_update_init(&f->update, &f->message_file, f->path, &f->redaction.redaction,
+                                 e);
 }
 
-static void end_update(struct verify_file *f)
+/* Verifies an open recording. */
+static int verify_open_file(struct verify_file *f, struct err *e)
 {
-    if (!f->updating)
-        return;
-    recording_update_release(&f->update);
-    redaction_release(&f->redaction);
+    struct verify_command *c = f->command;
+    int code;
+
+    map_init(&f->failed);
+    verify_redaction_init(&f->redaction, &c->redaction, &f->index.sink);
+    code = begin_update(f, e) ? load_and_verify(f, e) : app_exit_code(e);
+    verify_redaction_redact_err(&f->redaction, e);
+    verify_redaction_redact_err(&f->redaction, &c->output_error);
+    report_error(f, e);
+    if (f->updating)
+        recording_update_release(&f->update);
+    verify_redaction_release(&f->redaction);
+    index_release(&f->index);
+    index_order_release(&f->order);
+    map_release(&f->failed);
+    return code;
 }
 
 static int verify_file(struct verify_command *c, const char *path, struct err *e)
 {
     const char *tmp = app_env(c->app, "TMPDIR");
-    struct verify_file f = { .command = c, .path = path };
+    struct verify_file f = { .command = c,
+                             .path = path,
+                             .run = { .command = STR("verify"), .file = str_z(path) } };
     int code;
 
-    if (!message_file_open(&f.message_file, c->app->sys, path, tmp ? tmp : "/tmp", c->app->log,
-                           e)) {
-        message_file_close(&f.message_file);
-        return app_exit_code(e);
-    }
-    f.run = (struct verdict_report_run){ .command = STR("verify"),
-                                         .file = str_z(path),
-                                         .target = c->target_text };
     if (c->read_only)
         f.run.notice = STR("the server is not on this machine: only tools that it marks as "
                            "read-only are called (--include-destructive calls all)");
     begin_file(c);
-    code = begin_update(&f, e) ? load_and_verify(&f, e) : app_exit_code(e);
-    end_update(&f);
-    index_release(&f.index);
-    index_order_release(&f.order);
+    if (message_file_open(&f.message_file, c->app->sys, path, tmp ? tmp : "/tmp", c->app->log,
+                          e)) {
+        code = verify_open_file(&f, e);
+    } else {
+        code = app_exit_code(e);
+        report_error(&f, e);
+    }
     message_file_close(&f.message_file);
     return code;
 }
 
 /* Options. */
 
-static bool read_rules_file(struct verify_command *c, const char *path, struct err *e)
-{
-    struct buf text;
-    bool ok;
-
-    buf_init(&text, RULES_MAX);
-    ok = file_read_all(&text, c->app->sys, path, e) &&
-         (compare_rules_parse(&c->rules, buf_str(&text), e) ||
-          err_wrap(e, "'%s' has no valid rules", path));
-    buf_release(&text);
-    return ok;
-}
-
-static bool add_paths(struct verify_command *c, const struct str_list *paths,
-                      enum compare_path_kind kind, const char *option, struct err *e)
-{
-    for (size_t i = 0; i < paths->count; i++)
-        if (!compare_rules_add_path(&c->rules, kind, str_z(paths->at[i]), e))
-            return err_wrap(e, "option '%s'", option);
-    return true;
-}
-
 static bool read_rules(struct verify_command *c, struct err *e)
 {
     const struct verify_args *args = c->args;
 
     c->rules.like_mcp_recorder = args->cassette != NULL;
-    for (size_t i = 0; i < args->rules.count; i++)
-        if (!read_rules_file(c, args->rules.at[i], e))
-            return false;
-    for (size_t i = 0; i < args->ignore_fields.count; i++)
-        if (!compare_rules_add_field(&c->rules, str_z(args->ignore_fields.at[i]), e))
-            return err_wrap(e, "option '--ignore-fields'");
+    if (!rules_options_read(&c->rules, c->app, &args->rules, e))
+        return false;
     for (size_t i = 0; i < args->volatile_paths.count; i++)
         if (!compare_rules_set_volatile(&c->rules, str_z(args->volatile_paths.at[i]), e))
             return err_wrap(e, "option '--volatile'");
-    return add_paths(c, &args->ignore_paths, COMPARE_PATH_IGNORE, "--ignore-paths", e) &&
-           add_paths(c, &args->rebind, COMPARE_PATH_REBIND, "--rebind", e);
-}
-
-static bool read_filter(struct filter **out, const char *text, const char *option,
-                        struct err *e)
-{
-    struct filter_fault fault;
-
-    return !text || filter_new(out, str_z(text), &fault, e) ||
-           err_wrap(e, "option '%s'", option);
+    return rules_options_add_paths(&c->rules, &args->rebind, COMPARE_PATH_REBIND, "--rebind",
+                                   e);
 }
 
 /* mcp-recorder's rule for its --target: /mcp is appended unless the URL ends with it. */
@@ -696,15 +719,6 @@ static bool is_remote_machine(const struct remote_config *remote)
     return !url_parse(&url, str_z(remote->url), &e) || !url_is_loopback(&url.authority);
 }
 
-static struct str command_text(char *const *argv, struct arena *a)
-{
-    struct str text = STR_NONE;
-
-    for (size_t i = 0; argv[i]; i++)
-        text = arena_printf(a, "%.*s%s%s", STR_ARG(text), i ? " " : "", argv[i]);
-    return text;
-}
-
 static bool find_command(struct verify_command *c, const struct operands *in, struct err *e)
 {
     char **words;
@@ -721,7 +735,7 @@ static bool find_command(struct verify_command *c, const struct operands *in, st
         return err_hint(e, "say how to start it: mcpreel verify session.jsonl -- COMMAND "
                            "ARGS…\nor where it is: --url URL");
     }
-    c->target_text = command_text(c->target.argv, &c->arena);
+    c->redaction.argv = c->target.argv;
     return true;
 }
 
@@ -745,10 +759,10 @@ static bool choose_target(struct verify_command *c, const struct operands *in,
     if (!option_reject_unused(in, rows, e))
         return false;
     c->target.env = env->env;
+    c->redaction.env = env;
     if (!remote->url)
         return c->args->dry_run || find_command(c, in, e);
-    c->target.remote = remote;
-    c->target_text = str_z(remote->display_url);
+    c->target.remote = c->redaction.remote = remote;
     c->read_only =
         is_remote_machine(remote) && !c->args->include_destructive && !c->args->cassette;
     return true;
@@ -758,15 +772,25 @@ static bool choose_target(struct verify_command *c, const struct operands *in,
 static bool open_reports(struct verify_command *c, const struct operands *in, struct err *e)
 {
     const struct report_files_target target = report_target(c);
-    const char *input = c->args->cassette ? c->args->cassette : in->at[0];
 
-    if (c->args->report.count && in->count > 1) {
-        err_set(e, ERR_USAGE, "'--report' takes one recording, not %zu", in->count);
-        return err_hint(e, "run verify once for each of them");
-    }
     c->report = &c->reports.report;
-    return report_files_parse(&c->reports, &c->args->report, e) &&
-           report_files_check(&c->reports, &target, input, e);
+    if (!report_files_parse(&c->reports, &c->args->report, e))
+        return false;
+    for (size_t i = 0; i < in->count; i++)
+        if (!report_files_check(&c->reports, &target, in->at[i], e))
+            return false;
+    return !c->args->cassette || report_files_check(&c->reports, &target, c->args->cassette, e);
+}
+
+/* Completes the reports of all recordings. */
+static void write_reports(struct verify_command *c)
+{
+    const struct report_files_target target = report_target(c);
+
+    if (!c->reported || c->output_error.kind != ERR_OK)
+        return;
+    if (!report_files_write(&c->reports, &target, &c->output_error))
+        log_printf(c->app->log, LOG_DEBUG, "a report could not be written");
 }
 
 /* Verifies all recordings; an error ends it. Returns the highest exit code. */
@@ -780,6 +804,7 @@ static int verify_files(struct verify_command *c, const struct operands *in, str
         code = verify_file(c, in->at[i], e);
         worst = code > worst ? code : worst;
     }
+    write_reports(c);
     if (e->kind == ERR_OK && c->output_error.kind != ERR_OK) {
         *e = c->output_error;
         return app_exit_code(e);
@@ -812,6 +837,8 @@ static bool check_inputs(const struct app *app, const struct verify_args *args,
 {
     if (app->json && args->dry_run)
         return err_set(e, ERR_USAGE, "'--dry-run' cannot be combined with '--json'");
+    if (args->report.count && args->dry_run)
+        return err_set(e, ERR_USAGE, "'--dry-run' cannot be combined with '--report'");
     if (!in->count && !args->cassette) {
         err_set(e, ERR_USAGE, "no recording to verify");
         return err_hint(e, "name one: mcpreel verify session.jsonl -- COMMAND");
@@ -831,7 +858,12 @@ static int verify_run(const struct app *app, const void *options, const struct o
                       struct err *e)
 {
     const struct verify_args *args = options;
-    struct verify_command c = { .app = app, .args = args };
+    struct verify_command c = { .app = app,
+                                .args = args,
+                                .redaction = { .app = app,
+                                               .in = in,
+                                               .args = &args->redaction,
+                                               .like_mcp_recorder = args->cassette } };
     struct remote_config_args remote_args = args->remote;
     struct remote_config remote = { 0 };
     struct server_env env = { .env = NULL };
@@ -844,12 +876,9 @@ static int verify_run(const struct app *app, const void *options, const struct o
         remote_args.target = NULL;
         remote_args.url = target_url(args->remote.target, &c.arena);
     }
-    report_files_init(&c.reports, app->json        ? &c.verdict_json.report
-                                  : args->cassette ? &c.verdict_mcp_recorder.report
-                                                   : &c.verdict_text.report);
+    init_outputs(&c);
     if (check_inputs(app, args, in, e) && open_reports(&c, in, e) && read_rules(&c, e) &&
-        read_filter(&c.only, args->only, "--only", e) &&
-        read_filter(&c.skip, args->skip, "--skip", e) &&
+        call_filter_read(&c.filter, args->only, args->skip, e) &&
         remote_config_read(&remote, app, &remote_args, e) &&
         server_env_read(&env, app, &args->target_env, e) &&
         choose_target(&c, in, &remote, &env, e))
@@ -857,8 +886,8 @@ static int verify_run(const struct app *app, const void *options, const struct o
     else
         code = app_exit_code(e);
     report_files_release(&c.reports);
-    filter_free(c.only);
-    filter_free(c.skip);
+    verdict_json_release(&c.verdict_json);
+    call_filter_release(&c.filter);
     server_env_release(&env);
     remote_config_release(&remote);
     compare_rules_release(&c.rules);

@@ -4,9 +4,13 @@
 #include "cmd/option-value.h"
 
 const struct command *const command_table[] = {
-    &cmd_record, &cmd_replay,     &cmd_verify, &cmd_inspect, &cmd_show,
-    &cmd_list,   &cmd_convert,    &cmd_check,  &cmd_redact,  &cmd_formats,
-    &cmd_demo,   &cmd_completion, &cmd_help,   &cmd_version, NULL,
+    &cmd_record,  &cmd_replay,  &cmd_verify,
+    &cmd_run,     &cmd_diff,    &cmd_lock,
+    &cmd_inspect, &cmd_show,    &cmd_list,
+    &cmd_convert, &cmd_check,   &cmd_redact,
+    &cmd_formats, &cmd_demo,    &cmd_completion,
+    &cmd_help,    &cmd_version, &cmd_record_scenarios,
+    NULL,
 };
 
 /* Verbs of other tools, and the command here that is closest. A row has no effect if a
@@ -14,19 +18,20 @@ const struct command *const command_table[] = {
 static const struct {
     const char *verb, *command;
 } other_verbs[] = {
-    { "capture", "record" },  { "intercept", "record" }, { "proxy", "record" },
-    { "tap", "record" },      { "tape", "record" },      { "wrap", "record" },
-    { "mock", "replay" },     { "play", "replay" },      { "playback", "replay" },
-    { "serve", "replay" },    { "simulate", "replay" },  { "analyze", "inspect" },
-    { "info", "inspect" },    { "report", "inspect" },   { "stats", "inspect" },
-    { "summary", "inspect" }, { "cat", "show" },         { "dump", "show" },
-    { "open", "show" },       { "print", "show" },       { "tail", "show" },
-    { "timeline", "show" },   { "view", "show" },        { "dir", "list" },
-    { "ls", "list" },         { "sessions", "list" },    { "traces", "list" },
-    { "export", "convert" },  { "import", "convert" },   { "join", "convert" },
-    { "merge", "convert" },   { "fix", "check" },        { "lint", "check" },
-    { "repair", "check" },    { "validate", "check" },   { "anonymize", "redact" },
-    { "mask", "redact" },     { "sanitize", "redact" },  { "scrub", "redact" },
+    { "capture", "record" },   { "intercept", "record" }, { "proxy", "record" },
+    { "tap", "record" },       { "tape", "record" },      { "wrap", "record" },
+    { "mock", "replay" },      { "play", "replay" },      { "playback", "replay" },
+    { "serve", "replay" },     { "simulate", "replay" },  { "analyze", "inspect" },
+    { "info", "inspect" },     { "report", "inspect" },   { "stats", "inspect" },
+    { "summary", "inspect" },  { "cat", "show" },         { "dump", "show" },
+    { "open", "show" },        { "print", "show" },       { "tail", "show" },
+    { "timeline", "show" },    { "view", "show" },        { "dir", "list" },
+    { "ls", "list" },          { "sessions", "list" },    { "traces", "list" },
+    { "export", "convert" },   { "import", "convert" },   { "join", "convert" },
+    { "merge", "convert" },    { "compare", "diff" },     { "fix", "check" },
+    { "lint", "check" },       { "repair", "check" },     { "validate", "check" },
+    { "anonymize", "redact" }, { "mask", "redact" },      { "snapshot", "lock" },
+    { "pin", "lock" },         { "sanitize", "redact" },  { "scrub", "redact" },
     { "man", "help" },
 };
 

@@ -1,6 +1,7 @@
 #include "cmd/demo-steps.h"
 
 #include "base/clock.h"
+#include "base/shell-split.h"
 #include "base/term.h"
 #include "base/text-wrap.h"
 #include "json/write.h"
@@ -11,6 +12,7 @@ enum {
     TEXT_COLUMN = 34,
     TEXT_SHOWN = 2 * (TEXT_WRAP_WIDTH - TEXT_COLUMN), /* two lines */
     TEXT_MAX = 1 << 20,
+    VALUE_SHOWN = 60, /* columns of a value that differs */
 };
 
 static void add_styled(const struct demo_steps *s, enum term_style style, struct str text)
@@ -28,22 +30,10 @@ static void add_blanks(const struct demo_steps *s, size_t from, size_t column)
 /* Adds a word of a command line, quoted if a shell would interpret it. */
 static void add_shell_word(struct buf *to, const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_@%+=:,./-";
     struct buf quoted;
 
-    if (*word && !word[strspn(word, plain)]) {
-        buf_add(to, str_z(word));
-        return;
-    }
     buf_init(&quoted, TEXT_MAX);
-    buf_add_ch(&quoted, '\'');
-    for (; *word; word++)
-        if (*word == '\'')
-            buf_add(&quoted, STR("'\\''"));
-        else
-            buf_add_ch(&quoted, *word);
-    buf_add_ch(&quoted, '\'');
+    shell_quote(&quoted, str_z(word));
     term_escape(to, buf_str(&quoted), TERM_ONE_LINE);
     buf_release(&quoted);
 }
@@ -139,7 +129,6 @@ void demo_steps_add_recorded(const struct demo_steps *s, const struct demo_clien
                        "replays it.\n\n"));
     add_heading(s, "1", "Record: mcpreel runs between a client and a server");
     add_command(s, WORDS(s->self, "record", "-o", s->file, "--", s->self, "demo", "server"));
-    buf_add_ch(s->to, '\n');
     for (size_t i = 0; i < first->sent_count; i++)
         add_exchange(s, &first->calls[i]);
     buf_add_ch(s->to, '\n');
@@ -149,7 +138,6 @@ static void add_replay(const struct demo_steps *s)
 {
     add_heading(s, "2", "Replay: mcpreel answers from the recording, without the server");
     add_command(s, WORDS(s->self, "replay", s->file));
-    buf_add_ch(s->to, '\n');
 }
 
 static size_t count_received(const struct demo_client *c, enum demo_message_kind kind)
@@ -172,8 +160,7 @@ void demo_steps_add_replayed(const struct demo_steps *s, const struct demo_clien
     add_styled(s, TERM_GREEN, STR("  The client received the same:"));
     buf_printf(s->to,
                " %zu responses, %zu progress notifications,\n  %zu log message and %zu server "
-               "request, in %.*s. Only the ids of its requests\n  differ from the recording: "
-               "\"again-1\", \"again-2\", … for 1, 2, …\n\n",
+               "request, in %.*s\n\n",
                second->sent_count, count_received(second, DEMO_PROGRESS),
                count_received(second, DEMO_LOG), count_received(second, DEMO_SERVER_REQUEST),
                STR_ARG(took));
@@ -203,6 +190,92 @@ void demo_steps_add_difference(const struct demo_steps *s, const struct demo_dif
     add_difference_side(s, "replayed", where->right);
 }
 
+static int64_t count_verdicts(struct json_val report, struct str verdict)
+{
+    int64_t n = 0;
+
+    (void)json_int(json_get(json_get(report, STR("summary")), verdict), &n);
+    return n;
+}
+
+static void add_verdict_count(const struct demo_steps *s, int64_t n, const char *verdict,
+                              enum term_style style)
+{
+    term_style(s->to, s->color, style);
+    buf_printf(s->to, "%lld %s", (long long)n, verdict);
+    term_style(s->to, s->color, TERM_PLAIN);
+}
+
+static void add_value(const struct demo_steps *s, char sign, const char *side,
+                      struct json_val value)
+{
+    if (!json_exists(value))
+        return;
+    term_style(s->to, s->color, sign == '-' ? TERM_RED : TERM_GREEN);
+    buf_printf(s->to, "      %c ", sign);
+    term_escape_cut(s->to, json_raw(value), VALUE_SHOWN);
+    term_style(s->to, s->color, TERM_PLAIN);
+    buf_printf(s->to, "  %s\n", side);
+}
+
+/* Adds the method, the subject and the first difference of a failed call. */
+static void add_failed_call(const struct demo_steps *s, struct json_val call)
+{
+    struct json_val finding = json_item(json_get(call, STR("findings")), 0);
+    struct arena a = { 0 };
+
+    buf_add(s->to, STR(": "));
+    term_escape_cut(s->to, json_text(json_get(call, STR("method")), &a), VALUE_SHOWN);
+    buf_add_ch(s->to, ' ');
+    term_escape_cut(s->to, json_text(json_get(call, STR("subject")), &a), VALUE_SHOWN);
+    buf_add(s->to, STR("\n    "));
+    term_escape_cut(s->to, json_text(json_get(finding, STR("path")), &a), VALUE_SHOWN);
+    buf_add_ch(s->to, '\n');
+    add_value(s, '-', "recorded", json_get(finding, STR("recorded")));
+    add_value(s, '+', "live", json_get(finding, STR("live")));
+    arena_release(&a);
+}
+
+static struct json_val find_failed(struct json_val report)
+{
+    struct json_iter call = json_each(json_get(report, STR("calls")));
+
+    while (json_next(&call))
+        if (json_is(json_get(call.value, STR("verdict")), STR("failed")))
+            return call.value;
+    return JSON_VAL_NONE;
+}
+
+static void add_verify_report(const struct demo_steps *s, struct json_val report)
+{
+    int64_t passed =
+                count_verdicts(report, STR("passed")) + count_verdicts(report, STR("volatile")),
+            failed = count_verdicts(report, STR("failed"));
+
+    buf_add(s->to, STR("  "));
+    add_verdict_count(s, passed, "passed", TERM_GREEN);
+    if (failed) {
+        buf_add(s->to, STR(", "));
+        add_verdict_count(s, failed, "failed", TERM_RED);
+        add_failed_call(s, find_failed(report));
+    } else {
+        buf_add_ch(s->to, '\n');
+    }
+}
+
+void demo_steps_add_verified(const struct demo_steps *s, struct json_val same,
+                             struct json_val changed)
+{
+    add_heading(s, "3",
+                "Verify: mcpreel sends the recorded requests to a server, and compares");
+    add_command(s, WORDS(s->self, "verify", s->file, "--", s->self, "demo", "server"));
+    add_verify_report(s, same);
+    add_command(
+        s, WORDS(s->self, "verify", s->file, "--", s->self, "demo", "server", "--changed"));
+    add_verify_report(s, changed);
+    buf_add_ch(s->to, '\n');
+}
+
 static void add_json_str(const struct demo_steps *s, const char *text, const char *more)
 {
     struct buf whole, json;
@@ -221,8 +294,7 @@ static void add_json_str(const struct demo_steps *s, const char *text, const cha
 static void add_config(const struct demo_steps *s)
 {
     term_style(s->to, s->color, TERM_CYAN);
-    buf_add(s->to, STR("  { \"mcpServers\": { \"mine\": {\n"
-                       "      \"command\": "));
+    buf_add(s->to, STR("  { \"mcpServers\": { \"mine\": { \"command\": "));
     add_json_str(s, s->program, "");
     buf_add(s->to, STR(",\n"
                        "      \"args\": [\"record\", \"--force\", \"-o\", "));
@@ -235,18 +307,15 @@ static void add_config(const struct demo_steps *s)
 
 void demo_steps_add_next(const struct demo_steps *s)
 {
-    add_heading(s, "3",
+    add_heading(s, "4",
                 "Next: inspect the recording, send a request, use it with any MCP client");
     add_command(s, WORDS(s->self, "inspect", s->file));
-    add_command(s, WORDS("jq", "-c", "select(.dir) | [.seq, .dir, .msg.method]", s->file));
     add_styled(s, TERM_CYAN,
                STR("  echo '{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/list\"}' |"));
     buf_add_ch(s->to, '\n');
     add_command(s, WORDS(s->self, "replay", s->file));
     buf_add(s->to,
-            STR("\n"
-                "  To record your own server, start it through mcpreel in your client's\n  "
-                "configuration. To mock it, use \"replay\" and the file instead:\n"));
+            STR("  To record your own server, start it through mcpreel in your client:\n"));
     add_config(s);
 }
 
@@ -277,7 +346,7 @@ static void add_json_exchange(struct json_out *o, const struct demo_call *x)
 }
 
 void demo_steps_add_json(const struct demo_steps *s, const struct demo_client *first,
-                         const struct demo_difference *where)
+                         const struct demo_difference *where, const struct str *verify)
 {
     struct json_out o = json_out_to(s->to);
 
@@ -297,6 +366,13 @@ void demo_steps_add_json(const struct demo_steps *s, const struct demo_client *f
         add_json_received(&o, where->left);
         json_out_key(&o, STR("replayed"));
         add_json_received(&o, where->right);
+    }
+    if (verify) {
+        json_out_key(&o, STR("verify"));
+        json_out_array(&o);
+        json_out_raw(&o, verify[0]);
+        json_out_raw(&o, verify[1]);
+        json_out_end_array(&o);
     }
     json_out_end_object(&o);
     buf_add_ch(s->to, '\n');

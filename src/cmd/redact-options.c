@@ -1,26 +1,14 @@
 #include "cmd/redact-options.h"
 
-#include "base/ascii.h"
 #include "redact/secret-args.h"
 #include "runtime/app.h"
-
-static bool is_name(struct str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.at[i];
-
-        if (!ascii_is_letter(c) && c != '_' && (i == 0 || !ascii_is_digit(c)))
-            return false;
-    }
-    return name.len > 0;
-}
 
 static bool add_variable(struct secret_rules *s, const struct app *app, const char *name,
                          struct err *e)
 {
     const char *value = app_env(app, name);
 
-    if (!is_name(str_z(name))) {
+    if (!placeholder_is_variable(str_z(name))) {
         err_set(e, ERR_USAGE, "the value of '--redact-env' is not the name of a variable");
         return err_hint(e, "give the name, not the value: --redact-env GITHUB_TOKEN");
     }
@@ -163,6 +151,13 @@ static bool add_rules(struct secret_rules *s, const struct app *app,
     add_values(s, known->values);
     return add_members(s, &args->members, e) && add_patterns(s, &args->patterns, e) &&
            secret_rules_seal(s, e);
+}
+
+bool redact_options_wants_defaults(const struct app *app, const struct redaction_args *args,
+                                   const struct operands *in)
+{
+    return args->defaults &&
+           (option_is_given(in, "redact-defaults") || app_env(app, "MCPREEL_REDACT_DEFAULTS"));
 }
 
 bool redact_options_init(struct redaction *r, const struct app *app,

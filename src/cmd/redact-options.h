@@ -62,6 +62,10 @@ struct redaction_known {
     bool defaults;       /* --redact-defaults was asked for; only with explicit_rules */
 };
 
+/* Returns whether --redact-defaults was given, on the command line or in the environment. */
+bool redact_options_wants_defaults(const struct app *app, const struct redaction_args *args,
+                                   const struct operands *in);
+
 /* Fills a redaction from the options. Fails closed: any wrong option is ERR_USAGE, without a
  * value in the message. `known` may be NULL. */
 bool redact_options_init(struct redaction *r, const struct app *app,

@@ -77,3 +77,21 @@ void server_env_release(struct server_env *s)
     headers_release(&s->secrets);
     arena_release(&s->arena);
 }
+
+char *const *server_env_words(const struct server_env *s, char *const *argv, const char *url,
+                              struct arena *a)
+{
+    char *const at_url[] = { (char *)(uintptr_t)url, NULL };
+    char *const *const lists[] = { argv ? argv : at_url, s->non_secret };
+    size_t count = 0, max = 1;
+    char **words;
+
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t k = 0; lists[i][k]; k++)
+            max++;
+    words = arena_alloc(a, max * sizeof *words);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        for (size_t k = 0; lists[i][k]; k++)
+            words[count++] = lists[i][k];
+    return words;
+}

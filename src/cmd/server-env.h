@@ -23,4 +23,9 @@ bool server_env_read(struct server_env *s, const struct app *app, const struct s
                      struct err *e) MUST_CHECK;
 void server_env_release(struct server_env *s);
 
+/* Returns the words of a server's command, or its URL, and of its environment, in which secrets
+ * may stand; NULL-terminated, in the arena. `argv` is NULL for a server at `url`. */
+char *const *server_env_words(const struct server_env *s, char *const *argv, const char *url,
+                              struct arena *a);
+
 #endif

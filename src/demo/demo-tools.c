@@ -243,8 +243,10 @@ static void call_divide(struct demo_tools *t, const struct tool_call *c)
     if (!get_operand(c->args, STR("a"), &a) || !get_operand(c->args, STR("b"), &b))
         send_tool_error(t, c->id, STR("'a' and 'b' must be whole numbers up to 1000000000"));
     else if (b == 0)
-        send_tool_error(t, c->id,
-                        arena_printf(&t->arena, "cannot divide %lld by zero", (long long)a));
+        send_tool_error(
+            t, c->id,
+            t->changed ? STR("division by zero")
+                       : arena_printf(&t->arena, "cannot divide %lld by zero", (long long)a));
     else
         send_text(t, c->id,
                   arena_printf(&t->arena, "%lld divided by %lld is %lld, remainder %lld",

@@ -2,7 +2,8 @@
  * later.
  *
  * weather has structured output, count reports progress over time, divide can fail, haiku uses
- * sampling. Does not know the rest of the server. */
+ * sampling. In a changed server the error of divide has another text, so that `verify` has a
+ * difference to find. Does not know the rest of the server. */
 #ifndef DEMO_DEMO_TOOLS_H
 #define DEMO_DEMO_TOOLS_H
 
@@ -17,6 +18,8 @@ struct demo_tools {
     struct buf body;                     /* the result or params being composed */
     struct demo_tools_pending *pending;  /* calls without a response so far */
     uint64_t request_count, timer_count; /* server requests sent, timers set */
+    bool changed; /* one response differs, as of a later version of the server. Set by the owner
+                   */
 
     /* Set from initialize and logging/setLevel: */
     bool can_sample; /* the client supports sampling */

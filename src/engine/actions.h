@@ -18,7 +18,7 @@ struct actions {
 void actions_init(struct actions *s, struct action_sink *out);
 void actions_release(struct actions *s);
 
-/* Send a message to the peer: `message` as it is, or one that is composed here. */
+/* Send a message to the other side: `message` as it is, or one that is composed here. */
 void actions_send(struct actions *s, struct str message);
 void actions_send_request(struct actions *s, struct str id, struct str method,
                           struct str params);

@@ -2,7 +2,7 @@
  *
  * An engine does no I/O and asks no clock. The driver performs the actions in order and reports
  * their outcome as events; each event carries the time it happened. An engine that has put
- * ACTION_FINISH may still get events of its peers.
+ * ACTION_FINISH may still get events.
  *
  * Every pointer and string in an event or action is borrowed for the call, unless noted. */
 #ifndef ENGINE_ENGINE_H
@@ -14,10 +14,10 @@
 #include "wire/origin.h"
 
 enum event_kind {
-    EVENT_OPENED,       /* a peer is connected */
-    EVENT_RECORD,       /* the peer sent `record` */
+    EVENT_OPENED,       /* the other side is connected */
+    EVENT_RECORD,       /* the other side sent `record` */
     EVENT_TIMER,        /* the delay of ACTION_SET_TIMER `timer` is over */
-    EVENT_INPUT_CLOSED, /* the peer will send nothing more */
+    EVENT_INPUT_CLOSED, /* the other side will send nothing more */
 
     /* For an engine that put ACTION_START_UPSTREAM: */
     EVENT_UPSTREAM_RECORD, /* the upstream server sent `record` */
@@ -66,7 +66,7 @@ struct event {
 };
 
 enum action_kind {
-    ACTION_SEND,      /* send the message `text`, without newline, to the peer */
+    ACTION_SEND,      /* send the message `text`, without newline, to the other side */
     ACTION_REPORT,    /* log `text` with `level` */
     ACTION_SET_TIMER, /* send an EVENT_TIMER with `timer` after `delay_us` */
     ACTION_FINISH,    /* exit with `exit_code` once everything is sent */
@@ -105,7 +105,7 @@ struct action_request {
     struct str body; /* `at` is NULL without one */
 };
 
-/* The call that a message belongs to, for peers with more than one stream. */
+/* The call that a message belongs to, for clients with more than one stream. */
 struct route {
     uint64_t exchange; /* exchange of the request; 0: none */
     uint32_t seq;      /* sequence number of the recorded request; 0: none */

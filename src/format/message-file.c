@@ -64,7 +64,7 @@ static bool add_to_copy(struct message_file *f, struct str bytes, struct message
 {
     if (f->copy.fd < 0 && !file_create_unnamed(&f->copy, f->sys, f->tmp_dir, e))
         return false;
-    *where = (struct message_ref){ f->copy_size << 1 | 1, (uint32_t)bytes.len };
+    *where = (struct message_ref){ .at = f->copy_size << 1 | 1, .len = (uint32_t)bytes.len };
     buf_add(&f->unwritten, bytes);
     f->copy_size += bytes.len;
     return true;
@@ -93,22 +93,29 @@ static bool add_bytes(struct message_store *self, struct str bytes, struct messa
     return add_to_copy(f, bytes, where, e) && flush_if_large(f, e);
 }
 
-static bool add_message(struct message_store *self, struct str message,
-                        struct message_ref *where, struct err *e)
+static bool copy_message(struct message_file *f, struct str message, struct message_ref *where,
+                         struct err *e)
 {
-    struct message_file *f = (struct message_file *)self;
-    uint64_t at;
-
-    if (reader_locate(f->reader, message, &at)) {
-        *where = (struct message_ref){ at << 1, (uint32_t)message.len };
-        return true;
-    }
     if (f->keep_origins && !add_origin(f, message, e))
         return false;
     if (!add_to_copy(f, message, where, e))
         return false;
     message_store_flatten(f->unwritten.at + f->unwritten.len - message.len, message.len);
     return flush_if_large(f, e);
+}
+
+static bool add_message(struct message_store *self, struct str message,
+                        struct message_ref *where, struct err *e)
+{
+    struct message_file *f = (struct message_file *)self;
+    uint64_t at, line = f->keep_lines ? reader_find_line(f->reader, message) : 0;
+
+    if (reader_locate(f->reader, message, &at))
+        *where = (struct message_ref){ .at = at << 1, .len = (uint32_t)message.len };
+    else if (!copy_message(f, message, where, e))
+        return false;
+    where->line = line <= UINT32_MAX ? (uint32_t)line : 0;
+    return true;
 }
 
 static bool fetch(struct message_store *self, struct message_ref where, struct buf *to,

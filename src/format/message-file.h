@@ -27,6 +27,8 @@ struct message_file {
     struct message_store store;
     bool keep_origins; /* set by the owner before message_file_read_all(): copies are stored
                           with the place of the original, for message_file_find_origin() */
+    bool keep_lines;   /* set by the owner before message_file_read_all(): references have the
+                          line of the message */
     const struct sys *sys;
     const char *tmp_dir; /* borrowed: directory of the copy */
     struct reader *reader;

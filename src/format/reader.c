@@ -16,11 +16,12 @@ struct reader {
     const struct log *log;
     const struct format *format;
     void *state;
-    struct buf window;    /* read, and may still be needed */
-    size_t consumed;      /* window[0..consumed) was used */
-    uint64_t offset;      /* of window[consumed] in the decompressed file */
-    uint64_t line;        /* of window[consumed] */
-    struct consumed last; /* by the last record; its position is before `consumed` */
+    struct buf window;             /* read, and may still be needed */
+    size_t consumed;               /* window[0..consumed) was used */
+    uint64_t offset;               /* of window[consumed] in the decompressed file */
+    uint64_t line;                 /* of window[consumed] */
+    struct consumed last;          /* by the last record; its position is before `consumed` */
+    uint64_t known_at, known_line; /* an offset and its line, of reader_find_line() */
     uint64_t note_count;
     bool ended;
     bool following;               /* the file may grow: no data is not the end */
@@ -155,7 +156,9 @@ static bool open_reader(struct reader **out, const struct sys *sys, const char *
 {
     struct reader *r = mem_new(struct reader);
 
-    *r = (struct reader){ .notes = { note_put }, .path = path, .log = log, .line = 1 };
+    *r = (struct reader){
+        .notes = { note_put }, .path = path, .log = log, .line = 1, .known_line = 1
+    };
     r->repair = way == READER_REPAIR;
     buf_init(&r->window, LIMIT_LINE + CHUNK);
     read_ahead_init(&r->read_ahead, &r->input.file);
@@ -416,6 +419,39 @@ bool reader_find_origin(const struct reader *r, struct str message, struct messa
         o->record_len = o->len;
     }
     return true;
+}
+
+static uint64_t count_lines(struct str text)
+{
+    uint64_t count = 0;
+
+    while (text.len) {
+        size_t len = str_find(text, '\n');
+
+        count += len < text.len;
+        text = str_skip(text, len < text.len ? len + 1 : len);
+    }
+    return count;
+}
+
+uint64_t reader_find_line(struct reader *r, struct str message)
+{
+    struct str source = r->last.message.len ? r->last.message : message;
+    uint64_t start = r->offset - r->consumed, at; /* `start` is that of the window */
+    const char *window = r->window.at;
+
+    if (!locate_in_window(r, source, &at))
+        return 0;
+    if (r->known_at < start || r->known_at > start + r->window.len) {
+        r->known_at = r->offset;
+        r->known_line = r->line;
+    }
+    if (at >= r->known_at)
+        r->known_line += count_lines(str_n(window + (r->known_at - start), at - r->known_at));
+    else
+        r->known_line -= count_lines(str_n(window + (at - start), r->known_at - at));
+    r->known_at = at;
+    return r->known_line;
 }
 
 bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len, struct err *e)

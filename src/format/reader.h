@@ -76,6 +76,10 @@ struct message_origin {
  * message. */
 bool reader_find_origin(const struct reader *r, struct str message, struct message_origin *o);
 
+/* Returns the line in which the message of the current record begins, from 1; 0: the format
+ * composed the message. Linear in the text since the last message that was asked for. */
+uint64_t reader_find_line(struct reader *r, struct str message);
+
 /* Reads bytes of the file at an offset. */
 bool reader_read_at(struct reader *r, uint64_t at, char *to, size_t len,
                     struct err *e) MUST_CHECK;

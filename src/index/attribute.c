@@ -4,85 +4,17 @@
 
 #include "base/mem.h"
 
-/* Whether a stream belongs to the whole session: no request is open on it (a GET), or only a
- * subscription. A request that its client cancelled still has its stream to itself. */
-static bool is_session_stream(const struct index *s, const struct pairing *pairs,
-                              struct scope_ref at)
+struct message_owner attribute_message(const struct pairing *pairs, const struct record *r,
+                                       bool is_request, struct str task)
 {
-    const struct pairing_request *q = pairing_first(pairs, at, TO_SERVER);
-    const struct mcp_method *known = q ? index_method(s, attribute_call_of(q))->known : NULL;
+    struct scope_chain scopes = scope_of(&pairs->tracker, r);
+    struct message_owner found = message_owner_find(pairs, &scopes, is_request, task);
 
-    return !q || (known && known->class == MCP_CLASS_LISTEN);
-}
-
-/* Whether an open request can own a message. In the scope of the whole server only requests of
- * the same protocol count, and an initialize owns nothing. */
-static bool may_own(const struct index *s, const struct attribution *u,
-                    const struct pairing_request *q)
-{
-    uint32_t call = attribute_call_of(q);
-
-    return u->scope.kind != SCOPE_SERVER ||
-           (index_is_stateless(s, s->calls[call].session) == u->stateless &&
-            !str_eq(q->method, STR("initialize")));
-}
-
-struct attribution attribute_message(const struct index *s, const struct pairing *pairs,
-                                     const struct record *r, bool stateless)
-{
-    struct scope_chain scope = scope_of(&pairs->tracker, r);
-    bool wide = is_session_stream(s, pairs, scope.levels[0]);
-    struct attribution u = { .scope = wide ? scope_widest(&scope) : scope.levels[0],
-                             .stateless = stateless };
-    const struct pairing_request *q = pairing_first(pairs, u.scope, TO_SERVER);
-
-    for (size_t n = 0; q && !q->detached; q = pairing_next(q, u.scope)) {
-        bool too_many = n++ == ATTRIBUTE_MAX;
-
-        if (!too_many && !may_own(s, &u, q))
-            continue;
-        u.only_call = u.any_open || too_many ? 0 : attribute_call_of(q);
-        u.any_open = true;
-        if (!u.only_call)
-            break;
-    }
-    return u;
-}
-
-/* Whether a server may send requests while it works on a request of this method. */
-static bool can_own_request(const struct index_method *method)
-{
-    const struct mcp_method *known = method->known;
-
-    return !known || known->class == MCP_CLASS_CALL || known->class == MCP_CLASS_READ ||
-           str_eq(known->name, STR("tasks/result"));
-}
-
-/* A server request about a task is sent while the client waits for the task's result. */
-static bool waits_for_task(const struct pairing_request *q, struct str task)
-{
-    return task.len && str_eq(q->method, STR("tasks/result")) && str_eq(q->subject, task);
-}
-
-struct possible_owners attribute_server_request(const struct index *s,
-                                                const struct pairing *pairs,
-                                                const struct attribution *u, struct str task)
-{
-    const struct pairing_request *q = pairing_first(pairs, u->scope, TO_SERVER);
-    struct possible_owners found = { .is_only = true };
-
-    for (size_t n = 0; q && !q->detached && n < ATTRIBUTE_MAX;
-         q = pairing_next(q, u->scope), n++) {
-        uint32_t call = attribute_call_of(q);
-
-        if (waits_for_task(q, task))
-            return (struct possible_owners){ call, true };
-        if (!may_own(s, u, q) || !can_own_request(index_method(s, call)))
-            continue;
-        found.is_only = !found.oldest_call;
-        if (!found.is_only && !task.len)
-            break;
-        found.oldest_call = found.oldest_call ? found.oldest_call : call;
+    if (found.request && found.request->detached) {
+        if (message_owner_is_subscription(found.request))
+            return message_owner_in_session(pairs, &scopes, is_request, task);
+        found.kind = OWNER_NONE;
+        found.request = NULL;
     }
     return found;
 }
@@ -231,7 +163,7 @@ void attribute_resolve(struct unattributed *u, struct index *s, struct scope_ref
 {
     struct unattributed_group *group;
 
-    if (!u->first || !can_own_request(index_method(s, call)))
+    if (!u->first || !message_owner_allows_requests(index_method(s, call)->known))
         return;
     group = longest_waiting_group(u, scope, call);
     if (!group)

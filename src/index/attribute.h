@@ -1,19 +1,14 @@
-/* index/attribute.h - attributes server messages to client requests while an index is built.
+/* index/attribute.h - attributes server messages to calls while an index is built.
  *
- * A response names its request; every other server message is attributed to a request that is
- * open in its scope: on stdio that of its connection, over HTTP that of its stream. The stream
- * of a GET or of a subscription belongs to the whole session, so there all open requests of the
- * session count; without sessions, all of the same protocol on the server.
- *
- * At most ATTRIBUTE_MAX open requests are looked at. Owns only the deferred server requests
- * (struct unattributed). */
+ * A response names its request; for every other server message trace/message-owner.h decides
+ * which open request it belongs to. Server requests that several open requests can own are kept
+ * until later messages tell (struct unattributed); owns only these. */
 #ifndef INDEX_ATTRIBUTE_H
 #define INDEX_ATTRIBUTE_H
 
 #include "index/index.h"
 #include "trace/id-scope.h"
-
-enum { ATTRIBUTE_MAX = 256 };
+#include "trace/message-owner.h"
 
 /* The call of a client request: its number is the tag of the pairing. */
 static inline uint32_t attribute_call_of(const struct pairing_request *q)
@@ -21,28 +16,12 @@ static inline uint32_t attribute_call_of(const struct pairing_request *q)
     return (uint32_t)q->tag;
 }
 
-struct attribution {
-    struct scope_ref scope; /* where open requests were looked for */
-    bool stateless;         /* only stateless requests count, else only stateful ones */
-    bool any_open;          /* a request was open */
-    uint32_t only_call; /* the call of the only open request; 0: there are several, or none */
-};
-
-/* Finds the requests that are open where a server message was sent. `stateless`: the message
- * belongs to the stateless protocol. */
-struct attribution attribute_message(const struct index *s, const struct pairing *pairs,
-                                     const struct record *r, bool stateless);
-
-/* The calls that can own a server request. */
-struct possible_owners {
-    uint32_t oldest_call; /* 0: none */
-    bool is_only;
-};
-
-/* Finds the calls that can own a server request. `task`: the task it is about; may be empty. */
-struct possible_owners attribute_server_request(const struct index *s,
-                                                const struct pairing *pairs,
-                                                const struct attribution *u, struct str task);
+/* Finds the call that plays a server message: that of its owner (trace/message-owner.h). A
+ * cancelled request, a ping or server/discover plays none, so a message on its stream has no
+ * owner here; one on the stream of a subscription is played with the requests of the session.
+ */
+struct message_owner attribute_message(const struct pairing *pairs, const struct record *r,
+                                       bool is_request, struct str task);
 
 /* Server requests that several open requests can own.
  *

@@ -31,7 +31,7 @@ struct id_scope_state {
 struct index_build {
     struct pairing pairs; /* tag: the call, for server requests see UNATTRIBUTED */
     struct unattributed unattributed;
-    struct recent_keys progress_tokens; /* scope and progress token to call */
+    struct recent_keys progress_tokens; /* scope and token to call */
     struct recent_keys call_exchanges;  /* call to the exchange of its request */
     uint64_t exchange; /* of this record, the first of those that carry its stream; 0: none */
     struct map scopes; /* scope to struct id_scope_state */
@@ -41,7 +41,8 @@ struct index_build {
     struct arena scratch;              /* for one record */
     int64_t first_wall_us;             /* wall time of the first record; if `has_wall_time` */
     bool has_wall_time;
-    uint32_t ms; /* of this record */
+    uint32_t ms;   /* of this record */
+    uint32_t line; /* of the last message that was stored; 0: unknown */
     uint64_t message_count;
 };
 
@@ -213,6 +214,14 @@ static uint32_t new_step(struct index *s, enum step_kind kind)
 }
 
 /* Stores the message as a step of no call. */
+static void set_place(struct recorded_step *step, struct message_ref where)
+{
+    BUG_IF(where.at >= MESSAGE_STORE_MAX);
+    step->offset_low = (uint32_t)where.at;
+    step->offset_high = (uint16_t)(where.at >> 32);
+    step->len = where.len;
+}
+
 static bool store_step(struct index *s, enum step_kind kind, struct json_val msg,
                        uint32_t *step, struct err *e)
 {
@@ -220,11 +229,9 @@ static bool store_step(struct index *s, enum step_kind kind, struct json_val msg
 
     if (!s->store->add_message(s->store, json_raw(msg), &where, e))
         return false;
-    BUG_IF(where.at >= MESSAGE_STORE_MAX);
+    s->build->line = where.line;
     *step = new_step(s, kind);
-    s->steps[*step].offset_low = (uint32_t)where.at;
-    s->steps[*step].offset_high = (uint16_t)(where.at >> 32);
-    s->steps[*step].len = where.len;
+    set_place(&s->steps[*step], where);
     return true;
 }
 
@@ -232,7 +239,7 @@ static void note_order(const struct index *s, uint32_t session, enum index_order
                        uint32_t number)
 {
     if (s->order)
-        index_order_add(s->order, session, kind, number);
+        index_order_add(s->order, session, kind, number, s->build->line);
 }
 
 static struct str call_key(const uint32_t *call)
@@ -279,24 +286,18 @@ static uint32_t last_call_or_preamble(struct index *s, struct id_scope_state *l)
     return l->last_call;
 }
 
-static struct attribution attribution_of(const struct index *s, const struct id_scope_state *l,
-                                         const struct record *r)
-{
-    return attribute_message(s, &s->build->pairs, r, index_is_stateless(s, l->session));
-}
-
 /* Attributes a server message that is no response: to the only open request, else to the call
  * of the message before it. If no request is open, a client notification that came just before
  * may be its cause, so the replay waits for that notification. */
 static uint32_t attribute_unsolicited(struct index *s, struct id_scope_state *l,
-                                      struct attribution u)
+                                      const struct message_owner *owner)
 {
     uint32_t call, gate;
 
-    if (u.only_call)
-        return u.only_call;
+    if (owner->kind > OWNER_AMBIGUOUS)
+        return attribute_call_of(owner->request);
     call = last_call_or_preamble(s, l);
-    if (!u.any_open && l->last_client_notification.len) {
+    if (!owner->any_open && l->last_client_notification.len) {
         gate = new_step(s, STEP_WAIT_FOR_NOTIFICATION);
         index_append_step(s, call, gate);
         s->steps[gate].offset_low = intern_method(s, l->last_client_notification);
@@ -308,14 +309,36 @@ static uint32_t attribute_unsolicited(struct index *s, struct id_scope_state *l,
 }
 
 /* Makes a key that is unique to the token and its id scope. */
-static struct str token_key(struct index_build *w, const struct id_scope_state *l,
-                            struct json_val token)
+static struct str token_key(struct index_build *w, struct scope_ref scope, struct str token)
 {
-    struct str key = json_exists(token) ? mcp_id_key(token, &w->scratch) : STR_NONE;
+    return arena_printf(&w->scratch, "%d %llu %.*s", (int)scope.kind,
+                        (unsigned long long)scope.number, STR_ARG(token));
+}
 
-    if (!key.len)
-        return key;
-    return arena_printf(&w->scratch, "%p %.*s", (const void *)l, STR_ARG(key));
+static struct str token_text(struct index_build *w, struct json_val token)
+{
+    return json_exists(token) ? mcp_id_key(token, &w->scratch) : STR_NONE;
+}
+
+/* A token is valid in the scopes of its request, as its id is. */
+static void add_token(struct index_build *w, const struct record *r, struct str token,
+                      uint32_t call)
+{
+    struct scope_chain scopes = scope_of(&w->pairs.tracker, r);
+
+    for (size_t i = 0; token.len && i < scopes.count; i++)
+        recent_keys_add(&w->progress_tokens, token_key(w, scopes.levels[i], token), call, 0);
+}
+
+/* Returns the call with a token, in the narrowest scope first; 0: there is none. */
+static uint32_t find_token(struct index_build *w, const struct record *r, struct str token)
+{
+    struct scope_chain scopes = scope_of(&w->pairs.tracker, r);
+    const struct recent_keys_entry *known = NULL;
+
+    for (size_t i = 0; token.len && !known && i < scopes.count; i++)
+        known = recent_keys_find(&w->progress_tokens, token_key(w, scopes.levels[i], token));
+    return known ? (uint32_t)known->value : 0;
 }
 
 static void begin_session(struct index *s, struct id_scope_state *l)
@@ -338,7 +361,7 @@ static enum mcp_version note_version(struct index *s, struct json_val text)
 static void use_stateless_session(struct index *s, struct id_scope_state *l)
 {
     if (s->sessions[l->session].initialize_call)
-        return; /* the peer uses both protocols */
+        return; /* the client uses both protocols */
     if (!s->stateless_session)
         s->stateless_session = l->session + 1;
     l->session = s->stateless_session - 1;
@@ -367,12 +390,19 @@ static void set_match_keys(struct index *s, uint32_t call, const struct record *
     struct recorded_call *o = &s->calls[call];
     struct json_val subject = mcp_method_subject(s->methods[o->method].known, m->params);
     bool redacted_subject = params_is_redacted(subject);
+    struct params_rules all = params_rules_without_ignore(&s->rules);
 
-    params_leaves_read(&s->build->leaves, m->params, &s->rules, pointed);
+    params_leaves_read(&s->build->leaves, m->params, &all, pointed);
     o->subject_key = index_subject_key_of(subject, m->params, redacted_subject);
     o->params_key = index_fold_hash(params_leaves_hash(&s->build->leaves));
     s->has_redacted_subject = s->has_redacted_subject || redacted_subject;
     redacted_params_add(s, call, &s->build->leaves, pointed, &s->build->scratch);
+    if (!s->rules.ignore)
+        return;
+    params_leaves_read(&s->build->leaves, m->params, &s->rules, pointed);
+    s->reduced_keys =
+        mem_reserve(s->reduced_keys, &s->reduced_key_cap, call + 1, sizeof *s->reduced_keys);
+    s->reduced_keys[call] = index_fold_hash(params_leaves_hash(&s->build->leaves));
 }
 
 static bool is_matchable(const struct mcp_method *known)
@@ -392,7 +422,6 @@ static bool register_call(struct index *s, struct id_scope_state *l, uint32_t ca
                           const struct record *r, const struct mcp_message *m, struct err *e)
 {
     const struct index_method *method = &s->methods[s->calls[call].method];
-    struct str token = token_key(s->build, l, mcp_progress_token(m->meta));
 
     l->seen_traffic = true;
     if (s->build->exchange)
@@ -400,9 +429,9 @@ static bool register_call(struct index *s, struct id_scope_state *l, uint32_t ca
     if (!plays_response_only(method->known))
         l->last_client_notification =
             STR_NONE; /* the next server messages belong to this request */
-    if (token.len)
-        recent_keys_add(&s->build->progress_tokens, token, call, 0);
+    add_token(s->build, r, token_text(s->build, mcp_progress_token(m->meta)), call);
     pairing_add_request(&s->build->pairs, r, m, call);
+    s->build->pairs.newest->stateless = index_is_stateless(s, s->calls[call].session);
     if (plays_response_only(method->known) ||
         (method->known && method->known->class == MCP_CLASS_LISTEN))
         pairing_detach(s->build->pairs.newest); /* no server message is attributed to it */
@@ -437,22 +466,12 @@ static bool add_call(struct index *s, struct id_scope_state *l, const struct rec
     o->offset_low = (uint32_t)where.at;
     o->offset_high = (uint16_t)(where.at >> 32);
     o->len = where.len;
+    s->build->line = where.line;
     o->seq = clamp(r->has & HAS_SEQ ? r->message.seq : s->build->message_count);
     o->method = intern_method(s, m->method);
     set_match_keys(s, call, r, m);
     note_order(s, o->session, ORDER_REQUEST, call);
     return register_call(s, l, call, r, m, e);
-}
-
-static uint32_t call_of_progress(const struct index *s, const struct id_scope_state *l,
-                                 const struct mcp_message *m)
-{
-    struct index_build *w = s->build;
-    struct str token = token_key(w, l, json_get(m->params, STR("progressToken")));
-    const struct recent_keys_entry *known =
-        token.len ? recent_keys_find(&w->progress_tokens, token) : NULL;
-
-    return known ? (uint32_t)known->value : 0;
 }
 
 /* An acknowledgement belongs to its subscription. The events of a subscription are steps of the
@@ -474,17 +493,21 @@ static bool add_server_notification(struct index *s, struct id_scope_state *l,
                                     struct err *e)
 {
     enum step_kind kind = STEP_NOTIFICATION;
+    struct message_owner owner;
     uint32_t call = 0;
 
     if (str_eq(m->method, STR("notifications/progress"))) {
-        call = call_of_progress(s, l, m);
+        call = find_token(s->build, r,
+                          token_text(s->build, json_get(m->params, STR("progressToken"))));
         kind = call ? STEP_PROGRESS : STEP_NOTIFICATION;
     } else if (json_exists(json_get(m->meta, MCP_META_SUBSCRIPTION))) {
         call = call_of_acknowledgement(s, r, m);
         kind = STEP_SUBSCRIPTION_EVENT;
     }
-    if (!call)
-        call = attribute_unsolicited(s, l, attribution_of(s, l, r));
+    if (!call) {
+        owner = attribute_message(&s->build->pairs, r, false, STR_NONE);
+        call = attribute_unsolicited(s, l, &owner);
+    }
     l->last_call = call;
     return add_step(s, call, kind, m->root, e);
 }
@@ -518,15 +541,15 @@ static bool add_server_request(struct index *s, struct id_scope_state *l,
                                struct err *e)
 {
     struct index_build *w = s->build;
-    struct attribution u = attribution_of(s, l, r);
     struct json_val task = json_get(json_get(m->meta, MCP_META_RELATED_TASK), STR("taskId"));
-    struct possible_owners askers =
-        attribute_server_request(s, &w->pairs, &u, json_text(task, &w->scratch));
+    struct message_owner owner =
+        attribute_message(&w->pairs, r, true, json_text(task, &w->scratch));
     uint32_t call;
 
-    if (askers.oldest_call && !askers.is_only)
-        return defer_server_request(s, l, r, m, u.scope, askers.oldest_call, e);
-    call = askers.oldest_call ? askers.oldest_call : attribute_unsolicited(s, l, u);
+    if (owner.kind == OWNER_AMBIGUOUS && message_owner_allows_requests(owner.request->known))
+        return defer_server_request(s, l, r, m, owner.scope, attribute_call_of(owner.request),
+                                    e);
+    call = attribute_unsolicited(s, l, &owner);
     l->last_call = call;
     if (!add_step(s, call, STEP_SERVER_REQUEST, m->root, e))
         return false;
@@ -608,6 +631,7 @@ static bool add_server_response(struct index *s, struct id_scope_state *l,
 {
     const struct pairing_request *request = pairing_match_response(&s->build->pairs, r, m);
     struct scope_ref at = scope_of(&s->build->pairs.tracker, r).levels[0];
+    struct message_owner owner;
     uint32_t call;
 
     if (!request)
@@ -620,7 +644,8 @@ static bool add_server_response(struct index *s, struct id_scope_state *l,
     note_response(s, call, r, m);
     note_order(s, s->calls[call].session, ORDER_RESPONSE, call);
     if (ends_subscription(s, call)) {
-        l->last_call = attribute_unsolicited(s, l, attribution_of(s, l, r));
+        owner = attribute_message(&s->build->pairs, r, false, STR_NONE);
+        l->last_call = attribute_unsolicited(s, l, &owner);
         return add_step(s, l->last_call, STEP_SUBSCRIPTION_EVENT, m->root, e);
     }
     if (!plays_response_only(index_method(s, call)->known))
@@ -665,6 +690,28 @@ static bool order_notification(struct index *s, const struct id_scope_state *l,
     if (!store_step(s, STEP_CLIENT_NOTIFICATION, m->root, &step, e))
         return false;
     note_order(s, l->session, ORDER_NOTIFICATION, step);
+    return true;
+}
+
+/* Notes the HTTP requests of the client that carry no message. */
+static bool order_http_request(struct index *s, const struct record *r, struct err *e)
+{
+    const struct id_scope_state *l = s->build->last_scope;
+    struct message_ref where;
+    struct str text;
+    uint32_t step;
+
+    if (!s->order ||
+        !(str_eq(r->http.method, STR("GET")) || str_eq(r->http.method, STR("DELETE"))))
+        return true;
+    text = arena_printf(&s->build->scratch, "%.*s %.*s", STR_ARG(r->http.method),
+                        STR_ARG(r->http.path));
+    if (!s->store->add_bytes(s->store, text, &where, e))
+        return false;
+    step = new_step(s, STEP_HTTP_REQUEST);
+    set_place(&s->steps[step], where);
+    s->build->line = 0;
+    note_order(s, l ? l->session : 0, ORDER_HTTP_REQUEST, step);
     return true;
 }
 
@@ -772,6 +819,19 @@ static void note_exchange_end(struct index *s, const struct record *r)
     }
 }
 
+/* A new process does not answer requests to the one before it. */
+static void note_process(struct pairing *pairs, const struct record *r)
+{
+    struct scope_ref conn = { SCOPE_CONN, r->conn };
+    struct pairing_request *q;
+
+    if (!(r->has & HAS_CONN) || !str_eq(r->proc.event, STR("start")))
+        return;
+    while ((q = pairing_first(pairs, conn, TO_SERVER)) ||
+           (q = pairing_first(pairs, conn, TO_CLIENT)))
+        pairing_remove(pairs, q);
+}
+
 static uint64_t exchange_of(const struct index_build *w, const struct record *r)
 {
     struct scope_ref at = scope_of(&w->pairs.tracker, r).levels[0];
@@ -795,6 +855,10 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
         note_rejected(s, r);
     if (r->kind == RECORD_HTTP_END)
         note_exchange_end(s, r);
+    if (r->kind == RECORD_PROC)
+        note_process(&w->pairs, r);
+    if (r->kind == RECORD_HTTP_REQUEST)
+        return order_http_request(s, r, e);
     if (r->kind != RECORD_MESSAGE || r->has & HAS_REDELIVERS)
         return true;
     w->message_count++;

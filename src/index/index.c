@@ -72,6 +72,7 @@ void index_release(struct index *s)
     free(s->methods);
     free(s->sessions);
     free(s->sessions_with_calls);
+    free(s->reduced_keys);
     map_release(&s->method_index);
     map_release(&s->redacted_params);
     map_release(&s->unmarked_redacted);
@@ -121,7 +122,8 @@ static bool read_message(const struct index *s, struct message_ref where,
 
 static struct message_ref call_place(const struct recorded_call *o)
 {
-    return (struct message_ref){ (uint64_t)o->offset_high << 32 | o->offset_low, o->len };
+    return (struct message_ref){ .at = (uint64_t)o->offset_high << 32 | o->offset_low,
+                                 .len = o->len };
 }
 
 bool index_fetch_call(const struct index *s, uint32_t call, struct buf *to, struct err *e)
@@ -131,7 +133,8 @@ bool index_fetch_call(const struct index *s, uint32_t call, struct buf *to, stru
 
 static struct message_ref step_place(const struct recorded_step *o)
 {
-    return (struct message_ref){ (uint64_t)o->offset_high << 32 | o->offset_low, o->len };
+    return (struct message_ref){ .at = (uint64_t)o->offset_high << 32 | o->offset_low,
+                                 .len = o->len };
 }
 
 bool index_fetch_step(const struct index *s, uint32_t step, struct buf *to, struct err *e)

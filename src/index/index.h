@@ -31,6 +31,7 @@ enum step_kind {
     STEP_RESPONSE,              /* to the request of the call */
     STEP_WAIT_FOR_NOTIFICATION, /* waits until the client has sent a notification `len` times */
     STEP_CLIENT_NOTIFICATION,   /* of no call; only stored for an order (index/order.h) */
+    STEP_HTTP_REQUEST,          /* the same; its text is "DELETE /mcp" */
 };
 
 struct recorded_step {
@@ -115,6 +116,9 @@ struct index {
     uint32_t *sessions_with_calls; /* indices of sessions with matchable calls,
                                       `stateless_session` last; never empty */
     size_t sessions_with_calls_count;
+    uint32_t *reduced_keys; /* by call: hash of its params without the values that the rules
+                               ignore; NULL: the rules ignore none */
+    size_t reduced_key_cap;
     uint64_t unanswered;        /* requests without a response */
     uint32_t stateless_session; /* 1 + its index; 0: no stateless requests */
 

@@ -30,13 +30,14 @@ static struct index_order_session *session_at(struct index_order *o, uint32_t se
 }
 
 void index_order_add(struct index_order *o, uint32_t session, enum index_order_kind kind,
-                     uint32_t number)
+                     uint32_t number, uint32_t line)
 {
     struct index_order_session *of = session_at(o, session);
     uint32_t item = (uint32_t)o->count;
 
     o->items = big_array_reserve(o->items, &o->cap, o->count + 1, sizeof *o->items);
-    o->items[o->count++] = (struct index_order_item){ .number = number, .kind = kind };
+    o->items[o->count++] =
+        (struct index_order_item){ .number = number, .line = line, .kind = kind };
     if (of->last)
         o->items[of->last].next = item;
     else

@@ -3,7 +3,7 @@
  *
  * For a client that sends a recording again (verify). An index that has an order (`order` of
  * struct index) adds to it while it is built, and stores the client's notifications, too, which
- * replay does not need. 12 bytes for each item. */
+ * replay does not need. 16 bytes for each item. */
 #ifndef INDEX_ORDER_H
 #define INDEX_ORDER_H
 
@@ -14,11 +14,13 @@ enum index_order_kind {
     ORDER_REQUEST,      /* the client sent the request of call `number` */
     ORDER_NOTIFICATION, /* it sent the notification that is step `number` of the index */
     ORDER_RESPONSE,     /* it got the response to call `number` */
+    ORDER_HTTP_REQUEST, /* it sent the HTTP request GET or DELETE that is step `number` */
 };
 
 struct index_order_item {
     uint32_t number;
     uint32_t next; /* of the same session; 0: none */
+    uint32_t line; /* of the message in the file; 0: unknown */
     enum index_order_kind kind;
 };
 
@@ -35,7 +37,7 @@ void index_order_init(struct index_order *o);
 void index_order_release(struct index_order *o);
 
 void index_order_add(struct index_order *o, uint32_t session, enum index_order_kind kind,
-                     uint32_t number);
+                     uint32_t number, uint32_t line);
 
 /* Returns the first item of a session; 0: it has none. */
 uint32_t index_order_first(const struct index_order *o, uint32_t session);

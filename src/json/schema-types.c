@@ -1,23 +1,12 @@
 #include "json/schema-types.h"
 
 #include "json/number.h"
-
-/* As bits, in the order of the table. */
-enum {
-    IS_OBJECT = 1,
-    IS_ARRAY = 2,
-    IS_STRING = 4,
-    IS_INTEGER = 8,
-    IS_NUMBER = 16,
-    IS_BOOLEAN = 32,
-    IS_NULL = 64,
-};
-
-enum { TYPE_COUNT = 7 };
+#include "json/write.h"
 
 static const struct {
     struct str name, phrase;
-} table[TYPE_COUNT] = {
+} table[JSON_SCHEMA_TYPE_COUNT] = {
+    /* in the order of the bits */
     { STR_INIT("object"), STR_INIT("an object") },
     { STR_INIT("array"), STR_INIT("an array") },
     { STR_INIT("string"), STR_INIT("a string") },
@@ -31,23 +20,24 @@ unsigned json_schema_types_of(struct json_val v)
 {
     switch (json_type(v)) {
     case JSON_OBJECT:
-        return IS_OBJECT;
+        return JSON_SCHEMA_OBJECT;
     case JSON_ARRAY:
-        return IS_ARRAY;
+        return JSON_SCHEMA_ARRAY;
     case JSON_STRING:
-        return IS_STRING;
+        return JSON_SCHEMA_STRING;
     case JSON_NUMBER:
-        return json_number_is_integer(json_raw(v)) ? IS_NUMBER | IS_INTEGER : IS_NUMBER;
+        return json_number_is_integer(json_raw(v)) ? JSON_SCHEMA_NUMBER | JSON_SCHEMA_INTEGER
+                                                   : JSON_SCHEMA_NUMBER;
     case JSON_NULL:
-        return IS_NULL;
+        return JSON_SCHEMA_NULL;
     default:
-        return IS_BOOLEAN;
+        return JSON_SCHEMA_BOOLEAN;
     }
 }
 
 static bool add_type(struct json_val name, unsigned *types)
 {
-    for (unsigned i = 0; i < TYPE_COUNT; i++)
+    for (unsigned i = 0; i < JSON_SCHEMA_TYPE_COUNT; i++)
         if (json_is(name, table[i].name)) {
             *types |= 1u << i;
             return true;
@@ -72,14 +62,28 @@ void json_schema_types_write(unsigned types, struct buf *to)
 {
     bool first = true;
 
-    if (types & IS_NUMBER)
-        types &= ~(unsigned)IS_INTEGER;
+    if (types & JSON_SCHEMA_NUMBER)
+        types &= ~(unsigned)JSON_SCHEMA_INTEGER;
     buf_add(to, STR("must be "));
-    for (unsigned i = 0; i < TYPE_COUNT; i++, types >>= 1) {
+    for (unsigned i = 0; i < JSON_SCHEMA_TYPE_COUNT; i++, types >>= 1) {
         if (!(types & 1))
             continue;
         buf_add(to, first ? STR("") : types == 1 ? STR(" or ") : STR(", "));
         buf_add(to, table[i].phrase);
         first = false;
     }
+}
+
+void json_schema_types_write_json(unsigned types, struct buf *to)
+{
+    struct json_out o = json_out_to(to);
+    bool several = types & (types - 1);
+
+    if (several)
+        json_out_array(&o);
+    for (unsigned i = 0; i < JSON_SCHEMA_TYPE_COUNT; i++)
+        if (types & 1u << i)
+            json_out_str(&o, table[i].name);
+    if (several)
+        json_out_end_array(&o);
 }

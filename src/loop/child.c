@@ -91,7 +91,8 @@ static void exec_program(const void *of)
         restore_signals(s->loop);
         if (s->loop->env)
             environ = (char **)(uintptr_t)s->loop->env;
-        execvp(s->argv[0], s->argv);
+        if (!s->loop->cwd || chdir(s->loop->cwd) == 0)
+            execvp(s->argv[0], s->argv);
     }
     why = errno;
     _exit(write(s->error_fd, &why, sizeof why) == (ssize_t)sizeof why ? 127 : 126);
@@ -142,8 +143,11 @@ static const char *start_error_text(int errnum, const char *file)
     return uv_strerror(uv_translate_sys_error(errnum));
 }
 
-static bool set_start_error(int errnum, const char *command, struct err *e)
+static bool set_start_error(int errnum, const char *command, const char *folder, struct err *e)
 {
+    if (folder && access(folder, X_OK) != 0)
+        return err_set(e, ERR_PEER, "cannot start server '%s' in the folder '%s': %s", command,
+                       folder, uv_strerror(uv_translate_sys_error(errnum)));
     if (errnum != ENOENT || strchr(command, '/'))
         return err_set(e, ERR_PEER, "cannot start server '%s': %s", command,
                        start_error_text(errnum, command));
@@ -164,7 +168,7 @@ bool child_start(struct child **out, struct loop *l, char *const *argv, struct c
     *errnum = spawn(c, l, argv, pipes);
     if (*errnum) {
         free(c);
-        return set_start_error(*errnum, argv[0], e);
+        return set_start_error(*errnum, argv[0], l->cwd, e);
     }
     c->exit_poll = fd_poll_open(l, c->watchdog.sock, on_exit_readable, c);
     fd_poll_set(c->exit_poll, true, false);

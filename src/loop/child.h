@@ -1,11 +1,11 @@
 /* loop/child.h - starts a process with pipes to its three standard streams.
  *
  * A server must not notice that mcpreel started it: it gets our environment (or that of
- * loop_set_env()), directory, limits, signal mask, ignored signals and inherited descriptors
- * as we got them, and real pipes. Two things differ: it leads a process group of its own, and
- * its parent is a watchdog (loop/watchdog.h). So it can be ended with all its descendants: at
- * the latest by child_close(), and by the watchdog if we are killed. Does not read or write
- * the pipes. */
+ * loop_set_env()), directory (or that of loop_set_cwd()), limits, signal mask, ignored signals
+ * and inherited descriptors as we got them, and real pipes. Two things differ: it leads a
+ * process group of its own, and its parent is a watchdog (loop/watchdog.h). So it can be ended
+ * with all its descendants: at the latest by child_close(), and by the watchdog if we are
+ * killed. Does not read or write the pipes. */
 #ifndef LOOP_CHILD_H
 #define LOOP_CHILD_H
 

@@ -16,6 +16,7 @@ struct loop {
     } saved_signals[3];
     sigset_t old_mask; /* of blocked signals, from before loop_new() */
     char *const *env;  /* of children; NULL: ours */
+    const char *cwd;   /* the same */
     struct fd_limit fd_limit;
     struct write_batch *write_batch; /* NULL until the first stream batches its writes */
     char *read_buf; /* shared by all polled streams; NULL until the first read */

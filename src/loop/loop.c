@@ -76,6 +76,11 @@ void loop_set_env(struct loop *l, char *const *env)
     l->env = env;
 }
 
+void loop_set_cwd(struct loop *l, const char *folder)
+{
+    l->cwd = folder;
+}
+
 bool loop_set_err(struct err *e, int uv_code)
 {
     return err_set(e, ERR_IO, "%s", uv_strerror(uv_code));

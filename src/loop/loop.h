@@ -21,4 +21,7 @@ void loop_stop(struct loop *l);
  * ours. */
 void loop_set_env(struct loop *l, char *const *env);
 
+/* The same for their folder, which relative paths of commands with a '/' start from. */
+void loop_set_cwd(struct loop *l, const char *folder);
+
 #endif

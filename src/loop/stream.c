@@ -16,12 +16,12 @@
  * streams of a loop share one buffer, as its bytes are consumed before the next read. */
 enum { CHUNK = 256 << 10 };
 
-/* How long a peer that vanished stays unnoticed. */
+/* How long it stays unnoticed that the other side vanished. */
 enum { KEEPALIVE_S = 60 };
 
 /* There are two kinds: pipes, sockets and terminals, which libuv can poll; and regular files
  * and devices, which are read in its thread pool and written directly, as writing to a file
- * does not wait for a peer. */
+ * does not wait for the other side. */
 struct stream {
     union {
         uv_handle_t any;
@@ -374,7 +374,7 @@ bool stream_is_broken(const struct stream *s)
 
 static void on_shutdown(uv_shutdown_t *uv, int code)
 {
-    (void)code; /* if the peer is gone, the reading side reports it */
+    (void)code; /* if the other side is gone, the reading side reports it */
     free(uv);
 }
 

@@ -18,8 +18,9 @@ struct stream_events {
     void (*end)(void *to, const struct err *why);
     /* All queued bytes have been written. May be NULL. */
     void (*drained)(void *to);
-    /* Writing failed: the peer is gone (ERR_PEER), or another error (ERR_IO). Bytes written
-     * from now on are dropped. Once, maybe before stream_write() returns. May be NULL. */
+    /* Writing failed: the other side is gone (ERR_PEER), or another error (ERR_IO). Bytes
+     * written from now on are dropped. Once, maybe before stream_write() returns. May be NULL.
+     */
     void (*broken)(void *to, const struct err *why);
 };
 
@@ -44,14 +45,14 @@ void stream_write(struct stream *s, struct str bytes);
  */
 void stream_batch_writes(struct stream *s);
 
-/* Returns how many bytes the peer has yet to take. */
+/* Returns how many bytes the other side has yet to take. */
 size_t stream_queued(const struct stream *s);
 
-/* Shuts down the writing side: the peer of a socket sees the end after the queued bytes, and
- * may go on sending. Not for files. */
+/* Shuts down the writing side: the other side of a socket sees the end after the queued bytes,
+ * and may go on sending. Not for files. */
 void stream_shutdown(struct stream *s);
 
-/* Returns whether the peer has closed its side, which a stream that is not being read does not
+/* Returns whether the other side has closed, which a stream that is not being read does not
  * report. There may still be bytes to read. */
 bool stream_is_peer_closed(const struct stream *s);
 
@@ -63,12 +64,12 @@ bool stream_has_input(const struct stream *s);
  * written does not report. */
 bool stream_is_broken(const struct stream *s);
 
-/* As stream_close(), but the peer sees the end even of one of our own standard streams, which
- * is replaced by /dev/null. NULL is fine. */
+/* As stream_close(), but the other side sees the end even of one of our own standard streams,
+ * which is replaced by /dev/null. NULL is fine. */
 void stream_hang_up(struct stream *s);
 
 /* As stream_close(), but resets a TCP connection instead of ending it. After stream_shutdown()
- * the peer has seen the end already. NULL is fine. */
+ * the other side has seen the end already. NULL is fine. */
 void stream_reset(struct stream *s);
 
 /* Closes it now; queued bytes are lost. No event comes after this. NULL is fine. */

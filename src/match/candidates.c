@@ -21,7 +21,7 @@ bool candidates_is_sequence(const struct candidates *q, uint32_t method)
 
 bool candidates_uses_params(const struct candidates *q, uint32_t method)
 {
-    return q->by_params && !candidates_is_sequence(q, method);
+    return q->by != CANDIDATES_BY_SUBJECT && !candidates_is_sequence(q, method);
 }
 
 uint32_t candidates_redacted_key(uint32_t params_key)
@@ -32,10 +32,12 @@ uint32_t candidates_redacted_key(uint32_t params_key)
 static uint32_t key_of(const struct candidates *q, uint32_t call)
 {
     const struct recorded_call *o = &q->index->calls[call];
+    uint32_t key;
 
     if (!candidates_uses_params(q, o->method))
         return o->subject_key;
-    return o->flags & CALL_REDACTED ? candidates_redacted_key(o->params_key) : o->params_key;
+    key = q->by == CANDIDATES_BY_PARAMS ? o->params_key : q->index->reduced_keys[call];
+    return o->flags & CALL_REDACTED ? candidates_redacted_key(key) : key;
 }
 
 static size_t slot_of(const struct candidates *q, uint32_t session, uint32_t method,
@@ -61,9 +63,10 @@ static uint32_t *find_slot(const struct candidates *q, uint32_t session, uint32_
 }
 
 /* Goes from the last call to the first, so that each becomes the head of its list. */
-void candidates_init(struct candidates *q, const struct index *idx, bool by_params)
+void candidates_init(struct candidates *q, const struct index *idx, enum candidates_by by,
+                     uint32_t name_bit)
 {
-    *q = (struct candidates){ .index = idx, .by_params = by_params };
+    *q = (struct candidates){ .index = idx, .by = by, .name_bit = name_bit };
     q->slot_count = idx->call_count + idx->call_count / 2 + 1;
     q->heads = mem_alloc(q->slot_count * sizeof *q->heads);
     q->next = mem_alloc(idx->call_count * sizeof *q->next);
@@ -122,7 +125,7 @@ uint32_t candidates_last_call(const struct candidates *q, uint32_t session, uint
 struct candidate_state *candidates_state(const struct candidates *q, struct used_set *used,
                                          uint32_t head)
 {
-    return used_set_state(used, q->is_second ? head | USED_SET_SECOND : head);
+    return used_set_state(used, head | q->name_bit);
 }
 
 void candidates_reset_call(const struct candidates *q, struct used_set *used, uint32_t call)

@@ -1,25 +1,33 @@
 /* match/candidates.h - lists recorded calls that can answer the same request, in recorded
  * order.
  *
- * A list is known by its first call and found by session, method and a hash: of the subject, or
- * of all params. Does not know which calls are used (match/used-set.h); equal hashes do not
- * prove equal requests, so callers compare. Borrows the index. */
+ * A list is known by its first call and found by session, method and a hash: of the subject, of
+ * all params, or of the params without values that the user ignores. Does not know which calls
+ * are used (match/used-set.h); equal hashes do not prove equal requests, so callers compare.
+ * Borrows the index. */
 #ifndef MATCH_CANDIDATES_H
 #define MATCH_CANDIDATES_H
 
 #include "index/index.h"
 #include "match/used-set.h"
 
+enum candidates_by {
+    CANDIDATES_BY_SUBJECT,
+    CANDIDATES_BY_PARAMS,
+    CANDIDATES_BY_REDUCED_PARAMS, /* without ignored values */
+};
+
 struct candidates {
     const struct index *index; /* borrowed; finished */
-    bool by_params;            /* else by subject */
-    bool is_second;  /* the matcher's second index, whose states have names of their own */
-    uint32_t *heads; /* a hash table of first calls */
+    enum candidates_by by;
+    uint32_t name_bit; /* of the names of its states: 0, USED_SET_EQUAL or USED_SET_REDUCED */
+    uint32_t *heads;   /* a hash table of first calls */
     size_t slot_count;
     uint32_t *next; /* the call after one in its list; 0: none */
 };
 
-void candidates_init(struct candidates *q, const struct index *idx, bool by_params);
+void candidates_init(struct candidates *q, const struct index *idx, enum candidates_by by,
+                     uint32_t name_bit);
 void candidates_release(struct candidates *q);
 
 /* Whether calls of a method are one sequence, listed by subject in every mode: polls, whatever
@@ -27,7 +35,7 @@ void candidates_release(struct candidates *q);
  * wants to receive. */
 bool candidates_is_sequence(const struct candidates *q, uint32_t method);
 
-/* Whether calls of a method are listed by all their params. */
+/* Whether calls of a method are listed by their params, not by their subject. */
 bool candidates_uses_params(const struct candidates *q, uint32_t method);
 
 /* Returns the first call of a list; 0: there is none. */

@@ -13,6 +13,8 @@ struct match_query {
     const struct mcp_message *live;
     struct used_set *used_set;
     uint32_t session, method;
+    enum match_mode mode;
+    struct params_rules rules; /* for the comparison with a call */
     enum match_exhausted exhausted;
 };
 
@@ -33,17 +35,22 @@ static inline bool match_query_has_failed(const struct matcher *m)
 /* Returns the params of a call; valid until another one is read. */
 struct json_val match_query_recorded_params(struct matcher *m, uint32_t call);
 
-bool match_query_same_subject(struct matcher *m, const struct match_query *w,
+bool match_query_same_subject(struct matcher *m, const struct match_query *query,
                               struct json_val params);
 
-/* Whether a call can answer the live request: by its params, or by its subject if `q` does not
- * go by params (`*differs`: its params are not equal). Also true if the call cannot be read:
- * then the search ends (match_query_has_failed()). */
-bool match_query_fits(struct matcher *m, const struct match_query *w,
-                      const struct candidates *q, uint32_t call, bool *differs);
+/* Whether a call can answer the live request: by its params, or by its subject if `candidates`
+ * does not go by params (`*differs`: params that are not ignored are not equal). Also true if
+ * the call cannot be read: then the search ends (match_query_has_failed()). */
+bool match_query_fits(struct matcher *m, const struct match_query *query,
+                      const struct candidates *candidates, uint32_t call, bool *differs);
 
 /* Returns the hash of all its params. */
-uint32_t match_query_params_key(struct matcher *m, const struct match_query *w);
+uint32_t match_query_params_key(struct matcher *m, const struct match_query *query);
+
+/* Returns the hash by which `candidates` lists calls: of all params, or of those that are not
+ * ignored. `mask`: values that are left out, too. */
+uint32_t match_query_masked_key(struct matcher *m, const struct match_query *query,
+                                const struct candidates *candidates, struct params_mask mask);
 
 /* To be called after the search. If the text of the live params was that of a call, adds it to
  * the text cache. */

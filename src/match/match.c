@@ -6,11 +6,79 @@
 #include "index/redacted-params.h"
 #include "match/match-query.h"
 
-struct params_rules matcher_rules(enum match_mode mode, bool number_text)
+/* Whether all modes, or one of them, are `mode`. */
+static bool uses_only(const struct match_options *o, enum match_mode mode)
 {
-    return (struct params_rules){ .include_meta = mode == MATCH_STRICT,
+    size_t i = 0;
+
+    while (i < o->tool_count && o->tools[i].mode == mode)
+        i++;
+    return o->mode == mode && i == o->tool_count;
+}
+
+static bool uses_any_mode(const struct match_options *o, enum match_mode mode)
+{
+    size_t i = 0;
+
+    while (i < o->tool_count && o->tools[i].mode != mode)
+        i++;
+    return o->mode == mode || i < o->tool_count;
+}
+
+/* If only some requests are compared with their _meta, it is not hashed: equal params still
+ * have equal hashes. */
+struct params_rules matcher_rules(const struct match_options *options, bool number_text)
+{
+    return (struct params_rules){ .include_meta = uses_only(options, MATCH_STRICT),
                                   .numbers_as_text = number_text,
-                                  .detect_volatile = mode == MATCH_FUZZY };
+                                  .detect_volatile = matcher_needs_fuzzy(options) };
+}
+
+bool matcher_needs_fuzzy(const struct match_options *options)
+{
+    return uses_any_mode(options, MATCH_FUZZY);
+}
+
+size_t matcher_tool_row(const struct match_options *options, const struct mcp_message *live)
+{
+    struct json_val name;
+    size_t i = 0;
+
+    if (!options->tool_count || !str_eq(live->method, STR("tools/call")))
+        return options->tool_count;
+    name = mcp_subject(live->method, live->params);
+    while (i < options->tool_count && !json_is(name, options->tools[i].tool))
+        i++;
+    return i;
+}
+
+enum match_mode matcher_mode(const struct match_options *options,
+                             const struct mcp_message *live)
+{
+    size_t row = matcher_tool_row(options, live);
+
+    return row < options->tool_count ? options->tools[row].mode : options->mode;
+}
+
+struct params_rules matcher_compare_rules(const struct match_options *options,
+                                          const struct mcp_message *live)
+{
+    struct params_rules rules = options->rules;
+
+    rules.include_meta = rules.include_meta || matcher_mode(options, live) == MATCH_STRICT;
+    return rules;
+}
+
+/* Whether requests of the mode match calls with equal params only. */
+static bool is_exact(enum match_mode mode)
+{
+    return mode == MATCH_BY_REQUEST || mode == MATCH_STRICT;
+}
+
+/* The same for all modes: then calls need not be listed by subject. */
+static bool is_always_exact(const struct match_options *o)
+{
+    return !uses_any_mode(o, MATCH_SEQUENTIAL) && !uses_any_mode(o, MATCH_FUZZY);
 }
 
 static enum mcp_class method_class(const struct matcher *m, uint32_t method)
@@ -22,17 +90,19 @@ void matcher_init(struct matcher *m, const struct index *idx,
                   const struct match_options *options, struct fuzzy *fuzzy)
 {
     *m = (struct matcher){ .index = idx, .options = *options, .fuzzy = fuzzy };
-    BUG_IF(options->mode == MATCH_FUZZY && !fuzzy);
+    BUG_IF(matcher_needs_fuzzy(options) && !fuzzy);
+    BUG_IF(options->rules.ignore && !idx->rules.ignore);
     params_leaves_init(&m->leaves);
     index_message_init(&m->recorded);
     candidates_init(&m->candidates, idx,
-                    options->mode == MATCH_BY_REQUEST || options->mode == MATCH_STRICT);
+                    is_always_exact(options) ? CANDIDATES_BY_PARAMS : CANDIDATES_BY_SUBJECT, 0);
 }
 
 void matcher_release(struct matcher *m)
 {
     candidates_release(&m->candidates);
     candidates_release(&m->equal_candidates);
+    candidates_release(&m->reduced_candidates);
     free(m->candidate_lists.heads);
     params_leaves_release(&m->leaves);
     index_message_release(&m->recorded);
@@ -42,13 +112,21 @@ void matcher_release(struct matcher *m)
  * order in sequential mode never needs it. */
 static const struct candidates *params_candidates(struct matcher *m)
 {
-    if (m->candidates.by_params)
+    if (m->candidates.by == CANDIDATES_BY_PARAMS)
         return &m->candidates;
-    if (!m->equal_candidates.heads) {
-        candidates_init(&m->equal_candidates, m->index, true);
-        m->equal_candidates.is_second = true;
-    }
+    if (!m->equal_candidates.heads)
+        candidates_init(&m->equal_candidates, m->index, CANDIDATES_BY_PARAMS, USED_SET_EQUAL);
     return &m->equal_candidates;
+}
+
+/* Returns the candidates by params without ignored values. Built on first use: by the first
+ * request without an equal call. */
+static const struct candidates *reduced_candidates(struct matcher *m)
+{
+    if (!m->reduced_candidates.heads)
+        candidates_init(&m->reduced_candidates, m->index, CANDIDATES_BY_REDUCED_PARAMS,
+                        USED_SET_REDUCED);
+    return &m->reduced_candidates;
 }
 
 static void add_list(struct candidate_lists *p, uint32_t head)
@@ -67,12 +145,15 @@ static void add_lists_by_params(struct matcher *m, const struct match_query *w,
 {
     const struct redacted_params *masks =
         redacted_params_find(m->index, w->method, subject_key);
-    uint32_t key = match_query_params_key(m, w);
+    uint32_t key =
+        to->candidates->by == CANDIDATES_BY_PARAMS
+            ? match_query_params_key(m, w)
+            : match_query_masked_key(m, w, to->candidates, (struct params_mask){ NULL, 0 });
 
     add_list(to, candidates_find(to->candidates, to->session, w->method, key));
     for (; masks; masks = masks->next) {
-        params_leaves_read(&m->leaves, w->live->params, &m->options.rules, masks->mask);
-        key = candidates_redacted_key(index_fold_hash(params_leaves_hash(&m->leaves)));
+        key =
+            candidates_redacted_key(match_query_masked_key(m, w, to->candidates, masks->mask));
         add_list(to, candidates_find(to->candidates, to->session, w->method, key));
     }
 }
@@ -106,16 +187,15 @@ static const struct candidate_lists *find_lists(struct matcher *m, const struct 
     return found;
 }
 
-/* Advances a list past its used calls and returns its state. The second index is not told which
- * calls were used: its last success is updated here. */
+/* Advances a list past its used calls and returns its state. `equal_candidates` and
+ * `reduced_candidates` are not informed of used calls: their last success is updated here. */
 static struct candidate_state *skip_used(struct matcher *m, const struct match_query *w,
                                          const struct candidates *q, uint32_t head)
 {
     struct candidate_state *state = candidates_state(q, w->used_set, head);
 
     while (state->next_unused && used_set_has(w->used_set, state->next_unused)) {
-        if (q == &m->equal_candidates &&
-            m->index->calls[state->next_unused].flags & CALL_SUCCEEDED)
+        if (q != &m->candidates && m->index->calls[state->next_unused].flags & CALL_SUCCEEDED)
             state->last_success = state->next_unused;
         state->next_unused = q->next[state->next_unused];
     }
@@ -233,9 +313,9 @@ static bool use_similar(struct matcher *m, const struct match_query *w, uint32_t
     return set_found(m, w, out, best.call);
 }
 
-static bool uses_fuzzy(const struct matcher *m, uint32_t method)
+static bool uses_fuzzy(const struct matcher *m, const struct match_query *w)
 {
-    return m->options.mode == MATCH_FUZZY && !candidates_is_sequence(&m->candidates, method);
+    return w->mode == MATCH_FUZZY && !candidates_is_sequence(&m->candidates, w->method);
 }
 
 /* A call without redacted params is better than an older one with some. */
@@ -316,7 +396,7 @@ static bool use_unused(struct matcher *m, const struct match_query *w,
 
     if (method_class(m, w->method) == MCP_CLASS_LISTEN)
         return use_subscription(m, w, session, false, out);
-    if (!q->by_params && uses_fuzzy(m, w->method))
+    if (q->by == CANDIDATES_BY_SUBJECT && uses_fuzzy(m, w))
         return use_similar(m, w, session, out);
     best = find_unused(m, w, q, session, &out->params_differ);
     return best && set_found(m, w, out, best);
@@ -340,6 +420,7 @@ static void reset_call(struct matcher *m, struct used_set *used, uint32_t call)
 {
     candidates_reset_call(&m->candidates, used, call);
     candidates_reset_call(&m->equal_candidates, used, call);
+    candidates_reset_call(&m->reduced_candidates, used, call);
 }
 
 /* Makes a list unused again except for one call. */
@@ -484,7 +565,7 @@ static bool repeat_used(struct matcher *m, const struct match_query *w,
 
     if (method_class(m, w->method) == MCP_CLASS_LISTEN)
         return use_subscription(m, w, session, true, out);
-    if (!q->by_params && uses_fuzzy(m, w->method))
+    if (q->by == CANDIDATES_BY_SUBJECT && uses_fuzzy(m, w))
         return repeat_fuzzy(m, w, session, out);
     for (int redacted_subject = 0; redacted_subject <= m->index->has_redacted_subject && !done;
          redacted_subject++) {
@@ -680,7 +761,7 @@ static bool also_fits(struct matcher *m, const struct match_query *w, uint32_t c
     bool differs = false;
 
     return match_query_fits(m, w, &m->candidates, call, &differs) &&
-           (!differs || uses_fuzzy(m, w->method));
+           (!differs || uses_fuzzy(m, w));
 }
 
 /* Returns another call that differs only in redacted values; 0: none. Compares 16 at most.
@@ -688,15 +769,17 @@ static bool also_fits(struct matcher *m, const struct match_query *w, uint32_t c
 static uint32_t find_ambiguous(struct matcher *m, const struct match_query *w, uint32_t call)
 {
     const struct recorded_call *ops = m->index->calls;
-    uint32_t other = candidates_list_of(&m->candidates, call);
+    uint32_t other;
     unsigned left = 16;
 
     if (!match_query_is_redacted(m, call) || method_class(m, w->method) == MCP_CLASS_LIST)
         return 0;
-    if (!candidates_uses_params(&m->candidates, w->method) && !uses_fuzzy(m, w->method) &&
+    if ((!is_exact(w->mode) || candidates_is_sequence(&m->candidates, w->method)) &&
+        !uses_fuzzy(m, w) &&
         ops[call].subject_key != index_subject_key(w->live->method, w->live->params, true))
         return 0; /* redacted values are not compared */
-    for (; other && left; other = m->candidates.next[other]) {
+    for (other = candidates_list_of(&m->candidates, call); other && left;
+         other = m->candidates.next[other]) {
         if (other == call || !match_query_is_redacted(m, other) ||
             ops[other].params_key != ops[call].params_key)
             continue;
@@ -742,22 +825,40 @@ static bool use_oldest_equal(struct matcher *m, const struct match_query *w, str
     bool differs = false;
 
     return call && !match_query_is_redacted(m, call) &&
-           match_query_fits(m, w, &m->candidates, call, &differs) && !differs &&
-           set_found(m, w, out, call);
+           match_query_fits(m, w, &m->candidates, call, &differs) &&
+           m->query_cache.equal_params && set_found(m, w, out, call);
 }
 
 static void use_any(struct matcher *m, const struct match_query *w, struct match *out)
 {
-    bool sequential = m->options.mode == MATCH_SEQUENTIAL;
-
-    if (m->candidates.by_params || candidates_is_sequence(&m->candidates, w->method)) {
+    if (candidates_is_sequence(&m->candidates, w->method)) {
         use_by(m, w, &m->candidates, out);
         return;
     }
-    if ((sequential && use_oldest_equal(m, w, out)) || use_by(m, w, params_candidates(m), out))
+    if ((w->mode == MATCH_SEQUENTIAL && use_oldest_equal(m, w, out)) ||
+        use_by(m, w, params_candidates(m), out))
+        return;
+    if (m->options.rules.ignore) {
+        *out = (struct match){ .outcome = MATCH_NOT_RECORDED };
+        if (use_by(m, w, reduced_candidates(m), out))
+            return;
+    }
+    if (is_exact(w->mode))
         return;
     *out = (struct match){ .outcome = MATCH_NOT_RECORDED };
     use_by(m, w, &m->candidates, out);
+}
+
+/* Notes whether the match needs a rule of the user. */
+static void note_ignored(struct matcher *m, const struct match_query *w, struct match *out)
+{
+    bool differs;
+
+    if (!m->options.rules.ignore || out->params_differ || !out->call ||
+        (out->outcome != MATCH_FOUND && out->outcome != MATCH_REPEAT))
+        return;
+    match_query_fits(m, w, &m->candidates, out->call, &differs);
+    out->values_ignored = !m->query_cache.equal_params;
 }
 
 struct match matcher_match(struct matcher *m, struct used_set *used, uint32_t session,
@@ -778,6 +879,7 @@ struct match matcher_match(struct matcher *m, struct used_set *used, uint32_t se
     if (out.outcome == MATCH_REPEAT)
         reset_pages(m, &w, out.call);
     match_query_cache_key(m);
+    note_ignored(m, &w, &out);
     if (match_query_has_failed(m)) {
         out.outcome = MATCH_READ_ERROR;
     } else if (out.outcome == MATCH_FOUND) {
@@ -788,31 +890,40 @@ struct match matcher_match(struct matcher *m, struct used_set *used, uint32_t se
     return out;
 }
 
+/* Returns the first unassigned session in which `q` has a call that fits. */
+static size_t find_session_by(struct matcher *m, const struct match_query *w,
+                              const struct match_sessions *among, const struct candidates *q)
+{
+    for (size_t i = among->first; i < among->count; i++) {
+        uint32_t session = among->sessions[i], call;
+        bool differs = false;
+
+        if (used_set_has(among->assigned, session))
+            continue;
+        call = find_unused(m, w, q, session, &differs);
+        if (call && !differs &&
+            (!m->options.total_order || call == candidates_first_call(&m->candidates, session)))
+            return i;
+    }
+    return among->count;
+}
+
 size_t matcher_find_session(struct matcher *m, const struct match_sessions *among,
                             const struct mcp_message *live)
 {
     struct used_set unused;
     struct match_query w = match_query_of(m, &unused, 0, live);
-    bool differs, found = false;
-    size_t i = among->count;
+    size_t found;
 
     begin_query(m);
     if (m->options.any_method || !index_find_method(m->index, live->method, &w.method))
-        return i;
+        return among->count;
     used_set_init(&unused, m->index->call_count);
-    for (i = among->first; i < among->count && !found; i++) {
-        uint32_t session = among->sessions[i], call;
-
-        if (used_set_has(among->assigned, session))
-            continue;
-        differs = false;
-        call = find_unused(m, &w, params_candidates(m), session, &differs);
-        found =
-            call && !differs &&
-            (!m->options.total_order || call == candidates_first_call(&m->candidates, session));
-    }
+    found = find_session_by(m, &w, among, params_candidates(m));
+    if (found == among->count && m->options.rules.ignore)
+        found = find_session_by(m, &w, among, reduced_candidates(m));
     used_set_release(&unused);
-    return found && !match_query_has_failed(m) ? i - 1 : among->count;
+    return match_query_has_failed(m) ? among->count : found;
 }
 
 struct match matcher_match_used(struct matcher *m, struct used_set *used, uint32_t session,
@@ -824,6 +935,7 @@ struct match matcher_match_used(struct matcher *m, struct used_set *used, uint32
     begin_query(m);
     if (index_find_method(m->index, live->method, &w.method))
         repeat_used(m, &w, &m->candidates, session, &out);
+    note_ignored(m, &w, &out);
     if (match_query_has_failed(m))
         out.outcome = MATCH_READ_ERROR;
     return out;

@@ -2,7 +2,8 @@
  *
  * Calls that a mode treats as the same are in one list, in recorded order (match/candidates.h).
  * A live request finds its list by hash, so the size of the recording does not matter; the call
- * found is then read and compared.
+ * found is then read and compared. If the user ignores values (mcp/params-ignore.h), a call
+ * with equal params comes first, then one whose other params are equal, also found by hash.
  *
  * One matcher serves any number of live clients: each has its own used set (match/used-set.h).
  * A client is assigned one recorded session and falls back to the other sessions: first to
@@ -23,6 +24,12 @@ enum match_mode {
     MATCH_STRICT,     /* like by-request, and _meta has to be equal, too */
 };
 
+/* The mode for calls of one tool. */
+struct match_tool_mode {
+    struct str tool;
+    enum match_mode mode;
+};
+
 /* The effect of a request for which all matching calls are used. Lists and reads always repeat
  * their last success. */
 enum match_exhausted {
@@ -33,11 +40,13 @@ enum match_exhausted {
 
 struct match_options {
     enum match_mode mode;
+    const struct match_tool_mode *tools; /* other modes; borrowed */
+    size_t tool_count;
     enum match_exhausted exhausted;
     enum match_exhausted exhausted_stateless; /* the same for stateless requests */
     bool total_order;                         /* sequential: no call may be skipped */
     bool any_method; /* sequential like mcp-recorder: the next call, whatever its method */
-    struct params_rules rules;
+    struct params_rules rules; /* from matcher_rules(), and ignored values */
 };
 
 enum match_outcome {
@@ -60,7 +69,8 @@ struct match {
     uint32_t ambiguous_with; /* another call that differs only in a redacted value; 0: none */
     bool replay_fully;       /* REPEAT: play all steps, not only the response */
     bool from_other_session;
-    bool params_differ; /* from those of the live request */
+    bool params_differ;  /* from those of the live request */
+    bool values_ignored; /* ignored values differ from those of the live request */
 
     /* EXHAUSTED: the latest used call, and whether the other policies would have a response.
      * OUT_OF_ORDER: whether any order would. */
@@ -68,15 +78,22 @@ struct match {
     bool last_helps, cycle_helps, any_order_helps;
 };
 
+enum { MATCH_RULES_NOTED = 4 };
+
 /* Facts about the current live request that were computed once. */
 struct match_query_cache {
     bool has_key;
-    uint32_t params_key;     /* hash of all params; if `has_key` */
-    uint64_t text_hash;      /* hash of their text; if `has_key` */
-    uint32_t compared_call;  /* the call that was compared last; 0: none */
-    bool same_subject;       /* of `compared_call` */
-    bool equal_params;       /* of `compared_call` */
-    uint32_t same_text_call; /* a call whose text is the same except for its id; 0: none */
+    uint32_t params_key;    /* hash of all params; if `has_key` */
+    uint64_t text_hash;     /* hash of their text; if `has_key` */
+    uint32_t compared_call; /* the call that was compared last; 0: none */
+    uint32_t parsed_call;   /* the call that `matcher.recorded` has as JSON; 0: none */
+    bool same_subject;      /* of `compared_call` */
+    bool equal_params;      /* of `compared_call` */
+    bool equal_reduced;     /* its params are equal without the ignored values */
+    uint8_t rule_count;     /* if `equal_reduced`: rules that ignored its differences */
+    uint16_t
+        rules[MATCH_RULES_NOTED]; /* the first of them, each once; more of them count as one */
+    uint32_t same_text_call;      /* a call whose text is the same except for its id; 0: none */
 };
 
 /* Lists that can have candidates for a live request. There are several only if params of calls
@@ -105,9 +122,11 @@ struct match_text_cache {
 struct matcher {
     const struct index *index; /* borrowed */
     struct match_options options;
-    struct fuzzy *fuzzy; /* borrowed; fuzzy mode only */
+    struct fuzzy *fuzzy; /* borrowed; if a mode is fuzzy */
     struct candidates candidates;
-    struct candidates equal_candidates; /* by params; built on first use */
+    struct candidates equal_candidates;   /* by params; built on first use */
+    struct candidates reduced_candidates; /* by params without ignored values; built on first
+                                             use */
     struct params_leaves leaves;
     struct index_message recorded; /* the call that is compared */
     struct match_query_cache query_cache;
@@ -116,8 +135,22 @@ struct matcher {
     struct err error;
 };
 
-/* Returns the rules that the index has to be built with. */
-struct params_rules matcher_rules(enum match_mode mode, bool number_text);
+/* Returns the rules that the index has to be built with, if no value is ignored. */
+struct params_rules matcher_rules(const struct match_options *options, bool number_text);
+
+/* Whether a request can be matched by fuzzy mode. */
+bool matcher_needs_fuzzy(const struct match_options *options);
+
+/* Returns the row of `tools` for a live request; `tool_count`: none. */
+size_t matcher_tool_row(const struct match_options *options, const struct mcp_message *live);
+
+/* Returns the mode for a live request. */
+enum match_mode matcher_mode(const struct match_options *options,
+                             const struct mcp_message *live);
+
+/* Returns the rules by which a live request is compared with recorded ones. */
+struct params_rules matcher_compare_rules(const struct match_options *options,
+                                          const struct mcp_message *live);
 
 /* The index has to be finished. */
 void matcher_init(struct matcher *m, const struct index *idx,

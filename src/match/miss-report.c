@@ -1,5 +1,6 @@
 #include "match/miss-report.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 #include "index/redacted-params.h"
 #include "mcp/params-compare.h"
@@ -11,15 +12,17 @@ enum {
     DIFFERENCES_SHOWN = 5,
     VALUE_SHOWN = 60,     /* bytes of a differing value in the log */
     NAME_SHOWN = 200,     /* of a method, subject or path */
+    PATHS_TO_IGNORE = 2,  /* differences of a call that a hint suggests to ignore */
     VALUE_IN_DATA = 1000, /* of a value in the data; of a longer one only its size is written */
 };
 
 /* The search for the call that explains a miss. */
 struct miss_search {
-    const struct matcher *matcher;
     const struct index *index;
     const struct used_set *used_set;
     const struct mcp_message *live;
+    enum match_mode mode; /* for the live request, as are the rules */
+    struct params_rules rules;
     struct index_message *recorded; /* the call that is compared */
     size_t compared_count, bytes_read;
     bool truncated; /* a limit was reached */
@@ -50,13 +53,13 @@ static struct json_val read_params(struct miss_search *q, uint32_t call)
 }
 
 static void compare_call(struct miss_search *q, uint32_t call, struct json_val recorded,
-                         bool (*found)(void *arg, const struct json_difference *d), void *arg)
+                         params_found_fn *found, void *arg)
 {
-    params_compare(recorded, q->live->params, &q->matcher->options.rules,
+    params_compare(recorded, q->live->params, &q->rules,
                    redacted_params_unmarked(q->index, call), found, arg);
 }
 
-static bool count_difference(void *arg, const struct json_difference *d)
+static bool count_difference(void *arg, const struct params_difference *d)
 {
     size_t *count = arg;
 
@@ -131,7 +134,7 @@ static bool find_rejected(struct miss_search *q)
 {
     const struct index *s = q->index;
     uint32_t method, key = index_subject_key(q->live->method, q->live->params, false);
-    bool any = q->matcher->options.mode == MATCH_SEQUENTIAL;
+    bool any = q->mode == MATCH_SEQUENTIAL;
     size_t looked_at = 0;
 
     if ((!s->rejections.count && !s->unanswered) ||
@@ -190,31 +193,39 @@ static void write_value(struct difference_writer *t, const char *name, struct js
         json_out_key_raw(t->data, str_z(name), raw);
 }
 
-static bool write_difference(void *arg, const struct json_difference *d)
+/* Appends the path of a value inside params, from the root of the message. */
+static void add_path(struct buf *to, struct json_location location)
 {
-    struct difference_writer *t = arg;
-    struct buf place, path;
+    struct buf place;
 
     buf_init(&place, LIMIT_MESSAGE);
+    json_location_write(location, &place);
+    buf_add(to, STR("$.params"));
+    add_truncated(to, str_skip(buf_str(&place), 1), NAME_SHOWN);
+    buf_release(&place);
+}
+
+static bool write_difference(void *arg, const struct params_difference *d)
+{
+    struct difference_writer *t = arg;
+    struct buf path;
+
     buf_init(&path, LIMIT_MESSAGE);
-    json_location_write(d->location, &place);
-    buf_add(&path, STR("$.params"));
-    add_truncated(&path, str_skip(buf_str(&place), 1), NAME_SHOWN);
+    add_path(&path, d->location);
     if (t->count)
         buf_add(t->text, STR(", "));
     buf_add(t->text, buf_str(&path));
     buf_add(t->text, STR(": recorded "));
-    add_value(t->text, d->left);
+    add_value(t->text, d->recorded);
     buf_add(t->text, STR(", got "));
-    add_value(t->text, d->right);
+    add_value(t->text, d->live);
     if (t->data) {
         json_out_object(t->data);
         json_out_key_str(t->data, STR("path"), buf_str(&path));
-        write_value(t, "recorded", d->left);
-        write_value(t, "live", d->right);
+        write_value(t, "recorded", d->recorded);
+        write_value(t, "live", d->live);
         json_out_end_object(t->data);
     }
-    buf_release(&place);
     buf_release(&path);
     return ++t->count < DIFFERENCES_SHOWN;
 }
@@ -302,8 +313,6 @@ static void write_nearest(struct miss_report *why, struct miss_search *q, struct
 #define HINT_RECORD_VERSION                                                                    \
     "record it with a client of this protocol version, or forward it to the server: "          \
     "--on-unmatched passthrough -- SERVER"
-#define HINT_LOOSER_MATCH(how)                                                                 \
-    "match less closely with --match " how ", or record it with mcpreel record"
 #define HINT_EXHAUSTED(how)                                                                    \
     "reuse responses with --on-exhausted " how ", or record a longer session"
 
@@ -317,11 +326,12 @@ static struct str exhausted_hint(const struct match *found)
 
 static bool is_similar(struct miss_search *q, struct json_val recorded)
 {
-    struct params_rules rules =
-        matcher_rules(MATCH_FUZZY, q->matcher->options.rules.numbers_as_text);
+    struct params_rules rules = q->rules;
     struct params_leaves left, right;
     bool alike;
 
+    rules.detect_volatile = true;
+    rules.include_meta = false;
     params_leaves_init(&left);
     params_leaves_init(&right);
     params_leaves_read(&left, recorded, &rules,
@@ -336,35 +346,120 @@ static bool is_similar(struct miss_search *q, struct json_val recorded)
 
 static bool equal_except_meta(struct miss_search *q, struct json_val recorded)
 {
-    struct params_rules rules =
-        matcher_rules(MATCH_BY_REQUEST, q->matcher->options.rules.numbers_as_text);
+    struct params_rules rules = q->rules;
 
+    rules.include_meta = false;
     return params_equal(recorded, q->live->params, &rules,
                         redacted_params_unmarked(q->index, q->nearest_usable.call));
 }
 
-/* Finds a mode that would have matched. mcp-recorder's sequential mode is no help: it does not
- * look at requests. */
-static struct str not_recorded_hint(struct miss_search *q)
-{
-    enum match_mode mode = q->matcher->options.mode;
-    bool sequential = !q->matcher->options.rules.numbers_as_text, fuzzy;
-    struct json_val recorded;
+/* The paths of the differences, as options. */
+struct ignore_options {
+    struct buf *text;
+    size_t count;
+    bool helps; /* rules can leave out all of them, and a shell takes them in quotes */
+};
 
-    if (!q->nearest_usable.call || mode == MATCH_SEQUENTIAL)
+static bool add_ignore_option(void *arg, const struct params_difference *d)
+{
+    struct ignore_options *o = arg;
+    size_t before = o->text->len;
+
+    buf_add(o->text, o->count ? STR(" --ignore-paths '") : STR("--ignore-paths '"));
+    before = o->text->len;
+    add_path(o->text, d->location);
+    o->helps = ++o->count <= PATHS_TO_IGNORE && !params_ignore_is_identity(d->location) &&
+               o->text->len - before < NAME_SHOWN &&
+               !memchr(o->text->at + before, '\'', o->text->len - before);
+    buf_add_ch(o->text, '\'');
+    return o->helps;
+}
+
+/* Appends the options that ignore all differences to the nearest usable call. Returns false if
+ * there are too many. */
+static bool add_ignore_options(struct miss_search *q, struct json_val recorded, struct buf *to)
+{
+    size_t before = to->len;
+    struct ignore_options o = { .text = to };
+
+    compare_call(q, q->nearest_usable.call, recorded, add_ignore_option, &o);
+    if (!o.helps)
+        to->len = before;
+    return o.helps;
+}
+
+/* Whether a name can be part of --match without quotes. */
+static bool is_plain_name(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!ascii_is_alnum(name.at[i]) && !strchr("_-./", name.at[i]))
+            return false;
+    return name.len && name.len < NAME_SHOWN;
+}
+
+/* Appends "--match fuzzy or sequential", for calls of a tool "--match search=fuzzy or
+ * search=sequential". */
+static void add_modes(struct miss_search *q, const char *first, const char *second,
+                      struct buf *to)
+{
+    struct str name = STR_NONE;
+    struct arena a = { 0 };
+
+    if (str_eq(q->live->method, STR("tools/call")))
+        name = json_text(mcp_subject(q->live->method, q->live->params), &a);
+    if (!is_plain_name(name))
+        name = STR_NONE;
+    buf_printf(to, "match less closely with --match %.*s%s%s", STR_ARG(name),
+               name.len ? "=" : "", first);
+    if (second)
+        buf_printf(to, " or %.*s%s%s", STR_ARG(name), name.len ? "=" : "", second);
+    arena_release(&a);
+}
+
+/* Appends the modes that would have matched; nothing if there is none. mcp-recorder's
+ * sequential mode is no help: it does not look at requests. */
+static void add_helpful_modes(struct miss_search *q, struct json_val recorded, struct buf *to)
+{
+    const char *sequential = q->rules.numbers_as_text ? NULL : "sequential";
+
+    if (q->mode == MATCH_STRICT && equal_except_meta(q, recorded))
+        add_modes(q, "by-request", NULL, to);
+    else if (q->mode != MATCH_FUZZY && is_similar(q, recorded))
+        add_modes(q, "fuzzy", sequential, to);
+    else if (sequential)
+        add_modes(q, sequential, NULL, to);
+}
+
+/* Finds rules and modes that would have matched. */
+static struct str not_recorded_hint(struct miss_search *q, struct arena *a)
+{
+    struct json_val recorded;
+    struct buf text;
+    struct str hint;
+
+    if (!q->nearest_usable.call || q->mode == MATCH_SEQUENTIAL)
         return STR(HINT_RECORD);
     recorded = read_params(q, q->nearest_usable.call);
-    if (mode == MATCH_STRICT && equal_except_meta(q, recorded))
-        return STR(HINT_LOOSER_MATCH("by-request"));
-    fuzzy = mode != MATCH_FUZZY && is_similar(q, recorded);
-    if (fuzzy)
-        return sequential ? STR(HINT_LOOSER_MATCH("fuzzy or sequential"))
-                          : STR(HINT_LOOSER_MATCH("fuzzy"));
-    return sequential ? STR(HINT_LOOSER_MATCH("sequential")) : STR(HINT_RECORD);
+    buf_init(&text, LIMIT_MESSAGE);
+    buf_add(&text, STR("ignore what differs with "));
+    if (add_ignore_options(q, recorded, &text))
+        buf_add(&text, STR(", "));
+    else
+        buf_clear(&text);
+    add_helpful_modes(q, recorded, &text);
+    if (!text.len)
+        buf_add(&text, STR(HINT_RECORD));
+    else
+        buf_add(&text, str_ends(buf_str(&text), STR(", "))
+                           ? STR("or record it with mcpreel record")
+                           : STR(", or record it with mcpreel record"));
+    hint = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return hint;
 }
 
 /* Returns what the user can do. */
-static struct str hint_for(struct miss_search *q, const struct match *found)
+static struct str hint_for(struct miss_search *q, const struct match *found, struct arena *a)
 {
     if (found->outcome == MATCH_EXHAUSTED)
         return exhausted_hint(found);
@@ -374,7 +469,7 @@ static struct str hint_for(struct miss_search *q, const struct match *found)
                    : STR(HINT_RECORD);
     if (found->outcome == MATCH_OTHER_PROTOCOL)
         return STR(HINT_RECORD_VERSION);
-    return not_recorded_hint(q);
+    return not_recorded_hint(q, a);
 }
 
 static const char *reason_of(const struct miss_search *q, enum match_outcome outcome)
@@ -445,21 +540,29 @@ static const char *choose_nearest(struct miss_search *q, const struct match *fou
     }
 }
 
+static struct miss_search search_for(const struct matcher *matcher, const struct used_set *used,
+                                     const struct mcp_message *live, struct index_message *text)
+{
+    return (struct miss_search){ .index = matcher->index,
+                                 .used_set = used,
+                                 .live = live,
+                                 .mode = matcher_mode(&matcher->options, live),
+                                 .rules = matcher_compare_rules(&matcher->options, live),
+                                 .recorded = text };
+}
+
 void miss_report_build(struct miss_report *why, const struct matcher *matcher,
                        const struct used_set *used, const struct mcp_message *live,
                        const struct match *found)
 {
-    struct miss_search q = {
-        .matcher = matcher, .index = matcher->index, .used_set = used, .live = live
-    };
     struct index_message text;
+    struct miss_search q = search_for(matcher, used, live, &text);
     struct json_out data;
     const char *words;
     struct str help;
 
     init_report(why, live);
     index_message_init(&text);
-    q.recorded = &text;
     buf_add(&why->message, str_z(outcome_text(q.index, found)));
     add_request(&why->message, live->method, why->subject);
     buf_add(&why->log_line, buf_str(&why->message));
@@ -471,7 +574,7 @@ void miss_report_build(struct miss_report *why, const struct matcher *matcher,
     json_out_key_str(&data, STR("reason"), str_z(why->reason));
     if (q.nearest.call)
         write_nearest(why, &q, &data, words);
-    help = hint_for(&q, found);
+    help = hint_for(&q, found, &why->arena);
     json_out_key_str(&data, STR("hint"), help);
     buf_printf(&why->log_line, "; %.*s", STR_ARG(help));
     json_out_end_object(&data);
@@ -482,9 +585,7 @@ void miss_report_differences(const struct matcher *matcher, uint32_t call,
                              const struct mcp_message *live, struct buf *to)
 {
     struct index_message text;
-    struct miss_search q = {
-        .matcher = matcher, .index = matcher->index, .live = live, .recorded = &text
-    };
+    struct miss_search q = search_for(matcher, NULL, live, &text);
     struct difference_writer t = { .text = to };
 
     index_message_init(&text);

@@ -88,7 +88,9 @@ struct candidate_state *used_set_state(struct used_set *s, uint32_t name)
         grow_states(s);
     q = find_state(s, name);
     if (!q->list) {
-        *q = (struct candidate_state){ .list = name, .next_unused = name & ~USED_SET_SECOND };
+        *q = (struct candidate_state){ .list = name,
+                                       .next_unused =
+                                           name & ~(USED_SET_EQUAL | USED_SET_REDUCED) };
         s->state_count++;
     }
     return q;

@@ -10,13 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Set in the name of a list of the matcher's second index: a call can be first in a list of
- * both. */
-#define USED_SET_SECOND ((uint32_t)1 << 31)
+/* Set in the name of a list of `matcher.equal_candidates` and `matcher.reduced_candidates`: a
+ * call can be first in a list there and in one of `matcher.candidates`. */
+#define USED_SET_EQUAL ((uint32_t)1 << 31)
+#define USED_SET_REDUCED ((uint32_t)1 << 30)
 
 struct candidate_state {
-    uint32_t list;        /* first call of the list, maybe with USED_SET_SECOND; 0: free slot */
-    uint32_t next_unused; /* all before it in the list are used; 0: all are */
+    uint32_t list; /* first call of the list, maybe with a bit from above; 0: free slot */
+    uint32_t next_unused;  /* all before it in the list are used; 0: all are */
     uint32_t last_success; /* latest used call that succeeded; 0: none */
 };
 

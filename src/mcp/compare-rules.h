@@ -1,4 +1,4 @@
-/* mcp/compare-rules.h - the rules by which a recorded payload and a live one are compared.
+/* mcp/compare-rules.h - the rules of the user about what is compared and what may change.
  *
  * The caller fills them from the text of --rules files first, then from options, so that
  * options win. Paths are patterns of json/path.h from the root of the message
@@ -12,7 +12,12 @@
  *                                              of paths: these are volatile in addition to it
  *       "rebind": ["$.result.handle"],         values that the server generates and later
  *                                              requests repeat
- *       "include_meta": false }                true: compare _meta
+ *       "include_meta": false,                 true: compare _meta
+ *       "allow": [{                            changes of a server's surface that are accepted
+ *           "rule": "tool.removed",            id of a rule of docs/contract-rules.md
+ *           "tool": "search",                  tool, prompt, URI or template; absent: all
+ *           "until": "2027-01-31",             the last day on which the entry counts
+ *           "reason": "replaced by find" }] }
  *
  * Owns its strings. Does no I/O. */
 #ifndef MCP_COMPARE_RULES_H
@@ -35,6 +40,14 @@ struct compare_path {
     struct json_path path;
 };
 
+/* A change of a server's surface that the user accepts. */
+struct compare_allow {
+    struct str rule;
+    struct str tool;  /* empty: all */
+    struct str until; /* "2027-01-31" */
+    struct str reason;
+};
+
 struct compare_rules {
     /* Compare as mcp-recorder does (mcp/payload-compare.h). Set by the caller. */
     bool like_mcp_recorder;
@@ -45,6 +58,8 @@ struct compare_rules {
     size_t path_count, path_cap;
     struct str *ignored_fields;
     size_t field_count, field_cap;
+    struct compare_allow *allow;
+    size_t allow_count, allow_cap;
     struct arena strings;
 };
 
@@ -67,8 +82,21 @@ bool compare_rules_add_path(struct compare_rules *r, enum compare_path_kind kind
 bool compare_rules_set_volatile(struct compare_rules *r, struct str value,
                                 struct err *e) MUST_CHECK;
 
-/* True if the user ignores members with this name, at any depth. */
-bool compare_rules_ignores_field(const struct compare_rules *r, struct str name);
+/* Rules have numbers: first the paths, then the ignored fields. */
+#define COMPARE_RULES_NONE SIZE_MAX
+static inline size_t compare_rules_count(const struct compare_rules *r)
+{
+    return r->path_count + r->field_count;
+}
+
+/* Returns the rule by which the user ignores members with this name, at any depth;
+ * COMPARE_RULES_NONE: there is none. */
+size_t compare_rules_find_field(const struct compare_rules *r, struct str name);
+
+/* Returns the member of a rules file that has the rule, and sets `*value` to its text:
+ * "ignore_paths" and "$..etag". */
+const char *compare_rules_describe(const struct compare_rules *r, size_t rule,
+                                   struct str *value);
 
 /* True for a member that mcp-recorder removes before it compares: "id" and "_meta", at any
  * depth but not inside strings. Always false without `like_mcp_recorder`. */

@@ -6,21 +6,65 @@
 struct comparison {
     const struct params_rules *rules;
     struct params_mask mask;
-    bool (*found)(void *arg, const struct json_difference *d);
+    bool all; /* report differences with an excuse, too */
+    params_found_fn *found;
     void *arg;
 };
 
-static bool is_empty(struct json_val v)
+static size_t ignoring_rule(const struct comparison *c, struct json_location location)
 {
-    return !json_exists(v) || (json_type(v) == JSON_OBJECT && !json_count(v));
+    return c->rules->ignore ? params_ignore_find(c->rules->ignore, location)
+                            : COMPARE_RULES_NONE;
+}
+
+/* True if a member of the params (`member`) is absent, or an object without members that
+ * count. */
+static bool is_empty_member(const struct comparison *c, struct str member, struct json_val v)
+{
+    struct json_step steps[2] = { { .name = member } };
+    struct json_iter it = json_each(v);
+    struct arena names = { 0 };
+    bool empty = !json_exists(v) || json_type(v) == JSON_OBJECT;
+
+    while (empty && json_next(&it)) {
+        steps[1].name = json_text(it.key, &names);
+        empty = ignoring_rule(c, (struct json_location){ steps, 2 }) != COMPARE_RULES_NONE;
+    }
+    arena_release(&names);
+    return empty;
+}
+
+/* True if _meta is absent, or nothing in it counts but a progress token. */
+static bool is_empty_meta(const struct comparison *c, struct json_val v)
+{
+    return params_meta_is_empty(v) || is_empty_member(c, MCP_META_KEY, v);
+}
+
+static bool is_empty_param(const struct comparison *c, struct str name, struct json_val v)
+{
+    const struct json_step step = { .name = name };
+
+    if (ignoring_rule(c, (struct json_location){ &step, 1 }) != COMPARE_RULES_NONE)
+        return true;
+    if (str_eq(name, MCP_META_KEY))
+        return !c->rules->include_meta || is_empty_meta(c, v);
+    return str_eq(name, STR("arguments")) && is_empty_member(c, name, v);
 }
 
 /* True for params without anything to compare. */
 static bool is_empty_params(const struct comparison *c, struct json_val v)
 {
-    return is_empty(v) ||
-           (json_type(v) == JSON_OBJECT && json_count(v) == json_occurrences(v, MCP_META_KEY) &&
-            (!c->rules->include_meta || params_meta_is_empty(json_get(v, MCP_META_KEY))));
+    struct json_iter it = json_each(v);
+    struct arena names = { 0 };
+    bool empty = true;
+
+    if (json_type(v) != JSON_OBJECT)
+        return !json_exists(v) ||
+               ignoring_rule(c, (struct json_location){ NULL, 0 }) != COMPARE_RULES_NONE;
+    while (empty && json_next(&it))
+        empty = is_empty_param(c, json_text(it.key, &names), it.value);
+    arena_release(&names);
+    return empty;
 }
 
 static bool is_at(const struct json_location *p, size_t depth, struct str name)
@@ -34,21 +78,17 @@ static bool is_omitted(const struct comparison *c, const struct json_difference 
     if (!d->location.count)
         return is_empty_params(c, d->left) && is_empty_params(c, d->right);
     return d->location.count == 1 && is_at(&d->location, 1, STR("arguments")) &&
-           is_empty(d->left) && is_empty(d->right);
-}
-
-static bool is_empty_meta(struct json_val v)
-{
-    return !json_exists(v) || params_meta_is_empty(v);
+           is_empty_member(c, STR("arguments"), d->left) &&
+           is_empty_member(c, STR("arguments"), d->right);
 }
 
 /* The progress token is never compared. */
-static bool is_progress_token(const struct json_difference *d)
+static bool is_progress_token(const struct comparison *c, const struct json_difference *d)
 {
     if (!is_at(&d->location, 1, MCP_META_KEY))
         return false;
     if (d->location.count == 1)
-        return is_empty_meta(d->left) && is_empty_meta(d->right);
+        return is_empty_meta(c, d->left) && is_empty_meta(c, d->right);
     return !d->location.steps[1].is_index &&
            str_eq(d->location.steps[1].name, PARAMS_PROGRESS_TOKEN);
 }
@@ -72,33 +112,107 @@ static bool is_masked(const struct comparison *c, struct json_location place)
     return false;
 }
 
+static bool is_redacted(const struct comparison *c, const struct json_difference *d)
+{
+    return params_is_redacted(d->left) || params_is_redacted(d->right)
+               ? params_may_be_equal(d->left, d->right)
+               : is_masked(c, d->location);
+}
+
+/* True for a difference that the protocol gives no meaning. */
+static bool is_meaningless(const struct comparison *c, const struct json_difference *d)
+{
+    return is_omitted(c, d) || is_progress_token(c, d) || is_input_response(d);
+}
+
+/* The same without the rules of the user. */
+static bool is_always_meaningless(const struct comparison *c, const struct json_difference *d)
+{
+    struct params_rules rules = *c->rules;
+    const struct comparison plain = { .rules = &rules, .mask = c->mask };
+
+    rules.ignore = NULL;
+    return is_meaningless(&plain, d);
+}
+
+/* Returns the rule for a value that only one side has: one for the value, else one for its
+ * first member that is ignored. */
+static size_t rule_inside(const struct comparison *c, const struct json_difference *d)
+{
+    struct json_val v = json_exists(d->left) ? d->left : d->right;
+    size_t rule = ignoring_rule(c, d->location), depth = d->location.count;
+    struct json_iter it = json_each(v);
+    struct arena names = { 0 };
+    struct json_step steps[2];
+
+    BUG_IF(depth > 1); /* the params, their arguments, their _meta */
+    if (depth)
+        steps[0] = d->location.steps[0];
+    while (rule == COMPARE_RULES_NONE && json_type(v) == JSON_OBJECT && json_next(&it)) {
+        steps[depth] = (struct json_step){ .name = json_text(it.key, &names) };
+        rule = ignoring_rule(c, (struct json_location){ steps, depth + 1 });
+    }
+    arena_release(&names);
+    return rule;
+}
+
+/* Returns the rule of the user by which a difference does not count. Params as a whole are
+ * ignored by `is_empty_params` only: they may have members that no rule leaves out. */
+static size_t rule_for(const struct comparison *c, const struct json_difference *d)
+{
+    if (!c->rules->ignore)
+        return COMPARE_RULES_NONE;
+    if (is_meaningless(c, d))
+        return rule_inside(c, d);
+    return d->location.count ? ignoring_rule(c, d->location) : COMPARE_RULES_NONE;
+}
+
 static bool on_difference(void *arg, const struct json_difference *d)
 {
     const struct comparison *c = arg;
+    struct params_difference found = { .location = d->location,
+                                       .recorded = d->left,
+                                       .live = d->right };
 
-    if (is_omitted(c, d) || is_input_response(d) || is_progress_token(d))
+    if (is_always_meaningless(c, d))
         return true;
-    if (params_is_redacted(d->left) || params_is_redacted(d->right)
-            ? params_may_be_equal(d->left, d->right)
-            : is_masked(c, d->location))
-        return true;
-    return c->found(c->arg, d);
+    found.rule = rule_for(c, d);
+    if (found.rule != COMPARE_RULES_NONE)
+        found.excuse = PARAMS_IGNORED;
+    else if (is_redacted(c, d))
+        found.excuse = PARAMS_REDACTED;
+    return (found.excuse != PARAMS_NO_EXCUSE && !c->all) || c->found(c->arg, &found);
+}
+
+static void compare(struct json_val recorded, struct json_val live, struct comparison *c)
+{
+    const struct str skip[] = { MCP_META_KEY };
+    struct json_rules how = { .numbers_by_value = !c->rules->numbers_as_text,
+                              .skip = skip,
+                              .skip_count = c->rules->include_meta ? 0 : 1 };
+
+    json_diff(recorded, live, &how, on_difference, c);
 }
 
 void params_compare(struct json_val recorded, struct json_val live,
                     const struct params_rules *rules, struct params_mask mask,
-                    bool (*found)(void *arg, const struct json_difference *d), void *arg)
+                    params_found_fn *found, void *arg)
 {
-    const struct str skip[] = { MCP_META_KEY };
-    struct json_rules how = { .numbers_by_value = !rules->numbers_as_text,
-                              .skip = skip,
-                              .skip_count = rules->include_meta ? 0 : 1 };
-    struct comparison c = { rules, mask, found, arg };
+    struct comparison c = { rules, mask, false, found, arg };
 
-    json_diff(recorded, live, &how, on_difference, &c);
+    compare(recorded, live, &c);
 }
 
-static bool note_difference(void *arg, const struct json_difference *d)
+void params_compare_all(struct json_val recorded, struct json_val live,
+                        const struct params_rules *rules, struct params_mask mask,
+                        params_found_fn *found, void *arg)
+{
+    struct comparison c = { rules, mask, true, found, arg };
+
+    compare(recorded, live, &c);
+}
+
+static bool note_difference(void *arg, const struct params_difference *d)
 {
     (void)d;
     *(bool *)arg = false;

@@ -25,6 +25,7 @@ void params_leaves_release(struct params_leaves *l)
     free(l->at);
     json_member_index_release(&l->members);
     buf_release(&l->number);
+    params_ignore_release(&l->ignore);
 }
 
 static uint64_t member_path(uint64_t path, uint64_t name)
@@ -217,51 +218,98 @@ static bool is_volatile_member(const struct params_leaves *l, struct str name)
     return l->rules->detect_volatile && mcp_is_volatile_name(name);
 }
 
-static void walk(struct params_leaves *l, struct json_val v, uint64_t path, bool is_volatile);
+/* Where a walk is. */
+struct place {
+    uint64_t path;
+    size_t depth;     /* 0: the params */
+    bool is_volatile; /* inside a member with a volatile name */
+};
 
-static void walk_object(struct params_leaves *l, struct json_val v, uint64_t path,
-                        bool is_volatile)
+static void walk(struct params_leaves *l, struct json_val v, struct place at);
+
+/* Goes to a member. Returns false if it is left out. */
+static bool enter_member(struct params_leaves *l, const struct json_member *m, struct place *at)
+{
+    const struct json_step step = { .name = m->name };
+
+    at->depth++;
+    if (l->rules->ignore && params_ignore_enter(&l->ignore, at->depth, &step))
+        return false;
+    at->path = member_path(at->path, m->hash);
+    at->is_volatile = at->is_volatile || is_volatile_member(l, m->name);
+    return true;
+}
+
+static bool enter_element(struct params_leaves *l, size_t index, struct place *at)
+{
+    const struct json_step step = { .is_index = true, .index = index };
+
+    at->depth++;
+    if (l->rules->ignore && params_ignore_enter(&l->ignore, at->depth, &step))
+        return false;
+    at->path = element_path(at->path, index);
+    return true;
+}
+
+/* Returns false if it has no members that count. */
+static bool walk_object(struct params_leaves *l, struct json_val v, struct place in)
 {
     struct json_member_list list = json_member_index_add(&l->members, v, NULL, 0);
+    bool any = false;
 
     for (size_t i = list.first; i < list.first + list.count; i++) {
         struct json_member m = l->members.at[i];
-        walk(l, m.value, member_path(path, m.hash),
-             is_volatile || is_volatile_member(l, m.name));
+        struct place at = in;
+
+        if (!enter_member(l, &m, &at))
+            continue;
+        any = true;
+        walk(l, m.value, at);
     }
     json_member_index_drop(&l->members, list);
+    return any;
 }
 
-static void walk_array(struct params_leaves *l, struct json_val v, uint64_t path,
-                       bool is_volatile)
+/* Returns false if it has no elements that count. */
+static bool walk_array(struct params_leaves *l, struct json_val v, struct place in)
 {
     struct json_iter it = json_each(v);
+    bool any = false;
 
-    for (size_t i = 0; json_next(&it); i++)
-        walk(l, it.value, element_path(path, i), is_volatile);
+    for (size_t i = 0; json_next(&it); i++) {
+        struct place at = in;
+
+        if (!enter_element(l, i, &at))
+            continue;
+        any = true;
+        walk(l, it.value, at);
+    }
+    return any;
+}
+
+static void add_number(struct params_leaves *l, struct json_val v, struct place at)
+{
+    bool is_volatile =
+        l->rules->detect_volatile && (at.is_volatile || mcp_is_volatile_number(json_raw(v)));
+
+    add_leaf(l, at.path, hash_bytes(number_text(l, v), JSON_NUMBER),
+             is_volatile ? PARAMS_LEAF_VOLATILE : PARAMS_LEAF_PLAIN);
 }
 
 /* Recurses as deep as the values are nested, which the scanner limits. */
-static void walk(struct params_leaves *l, struct json_val v, uint64_t path, bool is_volatile)
+static void walk(struct params_leaves *l, struct json_val v, struct place at)
 {
     enum json_type type = json_type(v);
 
-    if (is_masked(l, path))
-        add_leaf(l, path, 0, PARAMS_LEAF_REDACTED);
-    else if (type == JSON_OBJECT && json_count(v))
-        walk_object(l, v, path, is_volatile);
-    else if (type == JSON_ARRAY && json_count(v))
-        walk_array(l, v, path, is_volatile);
+    if (is_masked(l, at.path))
+        add_leaf(l, at.path, 0, PARAMS_LEAF_REDACTED);
     else if (type == JSON_STRING)
-        add_string(l, v, path, is_volatile);
+        add_string(l, v, at.path, at.is_volatile);
     else if (type == JSON_NUMBER)
-        add_leaf(l, path, hash_bytes(number_text(l, v), JSON_NUMBER),
-                 l->rules->detect_volatile &&
-                         (is_volatile || mcp_is_volatile_number(json_raw(v)))
-                     ? PARAMS_LEAF_VOLATILE
-                     : PARAMS_LEAF_PLAIN);
-    else
-        add_leaf(l, path, hash_mix(type, 1), PARAMS_LEAF_PLAIN);
+        add_number(l, v, at);
+    else if (!(type == JSON_OBJECT && walk_object(l, v, at)) &&
+             !(type == JSON_ARRAY && walk_array(l, v, at)))
+        add_leaf(l, at.path, hash_mix(type, 1), PARAMS_LEAF_PLAIN);
 }
 
 /* Adds a leaf per input response, with its name but not its content. */
@@ -283,32 +331,46 @@ bool params_meta_is_empty(struct json_val meta)
            json_count(meta) == json_occurrences(meta, PARAMS_PROGRESS_TOKEN);
 }
 
-static void walk_meta(struct params_leaves *l, struct json_val meta, uint64_t path)
+static void walk_meta(struct params_leaves *l, struct json_val meta, struct place in)
 {
     const struct str skip[] = { PARAMS_PROGRESS_TOKEN };
     struct json_member_list list = json_member_index_add(&l->members, meta, skip, 1);
 
     for (size_t i = list.first; i < list.first + list.count; i++) {
         struct json_member m = l->members.at[i];
-        walk(l, m.value, member_path(path, m.hash), is_volatile_member(l, m.name));
+        struct place at = in;
+
+        if (enter_member(l, &m, &at))
+            walk(l, m.value, at);
     }
     json_member_index_drop(&l->members, list);
 }
 
+/* Walks the arguments; empty ones have no leaf. */
+static void walk_arguments(struct params_leaves *l, struct json_val arguments, struct place at)
+{
+    if (json_type(arguments) == JSON_OBJECT &&
+        (!json_count(arguments) || !is_masked(l, at.path)))
+        walk_object(l, arguments, at);
+    else
+        walk(l, arguments, at);
+}
+
 static void walk_member(struct params_leaves *l, const struct json_member *m)
 {
-    uint64_t path = member_path(0, m->hash);
-    bool empty = json_type(m->value) == JSON_OBJECT && !json_count(m->value);
+    struct place at = { .path = 0 };
 
-    if (str_eq(m->name, STR("arguments")) && empty)
+    if (!enter_member(l, m, &at))
         return;
-    if (str_eq(m->name, STR("inputResponses")) && json_type(m->value) == JSON_OBJECT)
-        walk_input_responses(l, m->value, path);
+    if (str_eq(m->name, STR("arguments")))
+        walk_arguments(l, m->value, at);
+    else if (str_eq(m->name, STR("inputResponses")) && json_type(m->value) == JSON_OBJECT)
+        walk_input_responses(l, m->value, at.path);
     else if (str_eq(m->name, MCP_META_KEY) && json_type(m->value) == JSON_OBJECT &&
-             !is_masked(l, path))
-        walk_meta(l, m->value, path);
+             !is_masked(l, at.path))
+        walk_meta(l, m->value, at);
     else
-        walk(l, m->value, path, is_volatile_member(l, m->name));
+        walk(l, m->value, at);
 }
 
 void params_leaves_read(struct params_leaves *l, struct json_val params,
@@ -321,9 +383,11 @@ void params_leaves_read(struct params_leaves *l, struct json_val params,
     l->mask = mask;
     l->count = 0;
     arena_clear(&l->members.names);
+    if (rules->ignore)
+        params_ignore_begin(&l->ignore, rules->ignore);
     if (json_type(params) != JSON_OBJECT) {
-        if (json_exists(params))
-            walk(l, params, 0, false);
+        if (json_exists(params) && !(rules->ignore && l->ignore.all))
+            walk(l, params, (struct place){ .path = 0 });
         return;
     }
     list = json_member_index_add(&l->members, params, skip, rules->include_meta ? 0 : 1);

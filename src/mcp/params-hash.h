@@ -6,12 +6,14 @@
  *
  * Left out are _meta (unless the rules include it, and even then its progress token, which each
  * client generates) and the content of responses to input requests (that there is a response is
- * a leaf). A redacted value is a leaf with a path, but its value is not compared. */
+ * a leaf), and values that the user ignores (mcp/params-ignore.h): an object or array with
+ * nothing else is empty. A redacted value is a leaf with a path, but its value is not
+ * compared. */
 #ifndef MCP_PARAMS_HASH_H
 #define MCP_PARAMS_HASH_H
 
+#include "mcp/params-ignore.h"
 #include "json/member-index.h"
-#include "json/path.h"
 
 /* Member of _meta that is never compared. */
 #define PARAMS_PROGRESS_TOKEN STR("progressToken")
@@ -20,7 +22,17 @@ struct params_rules {
     bool include_meta;    /* compare _meta */
     bool numbers_as_text; /* 2 and 2.0 differ */
     bool detect_volatile; /* set PARAMS_LEAF_VOLATILE; else such a leaf is PLAIN */
+    const struct compare_rules *ignore; /* borrowed; values that do not count; NULL: all do */
 };
+
+/* Returns the rules with which all values count. */
+static inline struct params_rules params_rules_without_ignore(const struct params_rules *r)
+{
+    struct params_rules all = *r;
+
+    all.ignore = NULL;
+    return all;
+}
 
 enum params_leaf_kind {
     PARAMS_LEAF_PLAIN,
@@ -48,6 +60,7 @@ struct params_leaves {
     struct buf number;
     const struct params_rules *rules;
     struct params_mask mask;
+    struct params_ignore_walk ignore;
 };
 
 void params_leaves_init(struct params_leaves *l);

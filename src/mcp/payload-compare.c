@@ -104,14 +104,14 @@ static const struct volatile_member {
     { AT(OBJECT_META), "baggage", TREAT_VOLATILE },
 };
 
-/* Lists whose items have an identity. */
+/* Lists whose items have an identity: a key, and another one for items without a partner. */
 static const struct keyed_list {
-    const char *method, *member, *key;
+    const char *method, *member, *key, *second_key;
 } keyed_lists[] = {
-    { "tools/list", "tools", "name" },
-    { "prompts/list", "prompts", "name" },
-    { "resources/list", "resources", "uri" },
-    { "resources/templates/list", "resourceTemplates", "uriTemplate" },
+    { "tools/list", "tools", "name", NULL },
+    { "prompts/list", "prompts", "name", NULL },
+    { "resources/list", "resources", "uri", "name" },
+    { "resources/templates/list", "resourceTemplates", "uriTemplate", "name" },
 };
 
 #define NO_INDEX SIZE_MAX /* of an item that is not on this side */
@@ -327,7 +327,7 @@ static enum treatment default_treatment(enum protocol_object object, struct str 
 static enum treatment member_treatment(const struct payload_comparison *c,
                                        const struct payload_position *in, struct str name)
 {
-    if (compare_rules_ignores_field(c->rules, name))
+    if (compare_rules_find_field(c->rules, name) != COMPARE_RULES_NONE)
         return TREAT_IGNORED;
     if (!in->strings && compare_rules_strips_field(c->rules, name))
         return TREAT_IGNORED;
@@ -479,8 +479,8 @@ static void compare_arrays(struct payload_comparison *c, const struct payload_po
 
 /* Lists by key. */
 
-static const char *list_key(const struct payload_comparison *c,
-                            const struct payload_position *at)
+static const struct keyed_list *find_keyed_list(const struct payload_comparison *c,
+                                                const struct payload_position *at)
 {
     if (c->rules->like_mcp_recorder || at->strings || at->depth != 2 ||
         !str_eq(c->steps[0].name, STR("result")))
@@ -488,7 +488,7 @@ static const char *list_key(const struct payload_comparison *c,
     for (size_t i = 0; i < sizeof keyed_lists / sizeof *keyed_lists; i++)
         if (str_eq(str_z(keyed_lists[i].method), c->method) &&
             str_eq(str_z(keyed_lists[i].member), c->steps[1].name))
-            return keyed_lists[i].key;
+            return &keyed_lists[i];
     return NULL;
 }
 
@@ -573,6 +573,67 @@ static void pair_items(struct payload_comparison *c, struct json_val recorded,
     free(b);
 }
 
+/* Moves the live side of a child to one that has only the recorded side. */
+static void join_children(struct payload_child *recorded, struct payload_child *live)
+{
+    recorded->live = live->live;
+    recorded->live_index = live->live_index;
+    live->live = JSON_VAL_NONE;
+}
+
+static void drop_empty_children(struct payload_comparison *c, size_t first)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < c->child_count; i++)
+        if (json_exists(c->children[i].recorded) || json_exists(c->children[i].live))
+            c->children[kept++] = c->children[i];
+    c->child_count = kept;
+}
+
+/* Returns the items of one side that have no partner, sorted by another key; `index` is that of
+ * the child. The caller frees them. */
+static struct list_item *sorted_rest(struct payload_comparison *c, size_t first, bool live,
+                                     const char *key, size_t *count)
+{
+    struct list_item *items = mem_alloc((c->child_count - first + 1) * sizeof *items);
+
+    *count = 0;
+    for (size_t i = first; i < c->child_count; i++) {
+        const struct payload_child *child = &c->children[i];
+        struct json_val name = json_get(live ? child->live : child->recorded, str_z(key));
+
+        if (json_exists(live ? child->recorded : child->live) || json_type(name) != JSON_STRING)
+            continue;
+        items[(*count)++] = (struct list_item){ .has_key = true,
+                                                .key = json_text(name, &c->members.names),
+                                                .index = i };
+    }
+    qsort(items, *count, sizeof *items, compare_items);
+    return items;
+}
+
+/* Pairs items without a partner by another key: a server may give a resource another URI in
+ * each session, and keep its name. */
+static void pair_rest(struct payload_comparison *c, size_t first, const char *key)
+{
+    size_t i = 0, i_end, k = 0, k_end;
+    struct list_item *a = sorted_rest(c, first, false, key, &i_end);
+    struct list_item *b = sorted_rest(c, first, true, key, &k_end);
+
+    while (i < i_end && k < k_end) {
+        int order = compare_item_keys(&a[i], &b[k]);
+
+        if (!order)
+            join_children(&c->children[a[i].index], &c->children[b[k].index]);
+        i += order <= 0;
+        k += order >= 0;
+    }
+    free(a);
+    free(b);
+    drop_empty_children(c, first);
+}
+
 static bool is_reordered(const struct payload_child *children, size_t count)
 {
     size_t last = 0;
@@ -588,11 +649,14 @@ static bool is_reordered(const struct payload_child *children, size_t count)
 }
 
 static void compare_keyed_lists(struct payload_comparison *c, const struct payload_position *at,
-                                struct json_val recorded, struct json_val live, const char *key)
+                                struct json_val recorded, struct json_val live,
+                                const struct keyed_list *list)
 {
     size_t first = c->child_count, count;
 
-    pair_items(c, recorded, live, key);
+    pair_items(c, recorded, live, list->key);
+    if (list->second_key)
+        pair_rest(c, first, list->second_key);
     count = c->child_count - first;
     if (count)
         qsort(c->children + first, count, sizeof *c->children, compare_child_order);
@@ -714,7 +778,7 @@ static void compare_scalars(struct payload_comparison *c, const struct payload_p
 static void compare_values(struct payload_comparison *c, const struct payload_position *at,
                            struct json_val recorded, struct json_val live)
 {
-    const char *key;
+    const struct keyed_list *list;
 
     if (!is_same_type(c, recorded, live)) {
         if (!json_exists(live) || !params_is_redacted(recorded) ||
@@ -727,9 +791,9 @@ static void compare_values(struct payload_comparison *c, const struct payload_po
         compare_objects(c, at, recorded, live);
         return;
     case JSON_ARRAY:
-        key = list_key(c, at);
-        if (key)
-            compare_keyed_lists(c, at, recorded, live, key);
+        list = find_keyed_list(c, at);
+        if (list)
+            compare_keyed_lists(c, at, recorded, live, list);
         else
             compare_arrays(c, at, recorded, live);
         return;

@@ -20,7 +20,8 @@
  * For nextCursor, taskId and requestState, too: they may differ, but not be missing on one
  * side. Names of members do not count inside the schemas of tools: there they are names of
  * parameters.
- * - Lists of tools, prompts, resources and resource templates are compared by name or URI.
+ * - Lists of tools, prompts, resources and resource templates are compared by name or URI;
+ * resources whose URI the other side does not have, by name.
  * Another order is one difference, PAYLOAD_ORDER, at the list. An item has the location of a
  * member with its name: $.result.tools.get_weather, $.result.resources['file:///a']. Patterns
  * may also use its index on either side.

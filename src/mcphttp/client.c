@@ -350,7 +350,7 @@ static void end_post(struct mcp_client *s, struct client_exchange *t, struct str
     if (t->has_no_request && (!ok || why.len))
         actions_report(&s->actions, LOG_WARN,
                        "a notification may not have been delivered: %.*s", STR_ARG(reason));
-    client_deliver_fail(&s->deliver, t, ok ? 0 : t->response.status, reason);
+    client_deliver_fail(&s->deliver, t, t->response.status, reason);
     t->finished = true;
 }
 

@@ -1,6 +1,6 @@
-/* mcphttp/client.h - MCP client over HTTP for a peer that knows only JSON-RPC messages.
+/* mcphttp/client.h - sends the JSON-RPC messages of a client to an HTTP server.
  *
- * The peer ("client" below) sends lines (EVENT_CLIENT_LINE). They become HTTP requests
+ * The client, which knows no HTTP, sends lines (EVENT_CLIENT_LINE). They become HTTP requests
  * (ACTION_HTTP_REQUEST), and messages in the HTTP responses (EVENT_REQUEST_SENT,
  * _RESPONSE_HEAD, _RESPONSE_DATA, _RESPONSE_END, _REQUEST_FAILED) become messages for the
  * client (ACTION_SEND). The client's messages decide which protocol is used:

@@ -4,6 +4,7 @@
 #include "mcp/meta.h"
 #include "mcp/method.h"
 #include "trace/limits.h"
+#include "trace/message-owner.h"
 
 enum { ACCEPTED = 202 }; /* HTTP: the response comes on another stream */
 
@@ -172,12 +173,12 @@ static struct op_key id_key(const struct op_message *msg, enum op_key_kind kind,
                             .parts = { mcp_id_key(id, msg->scratch) } };
 }
 
-static struct op_key task_key(const struct op_message *msg, struct json_val id)
+static struct op_key task_key(const struct op_message *msg, struct str id)
 {
     return (struct op_key){ .kind = OP_KEY_TASK,
                             .dir = opposite(msg->dir),
                             .scopes = &msg->scopes,
-                            .parts = { STR_NONE, json_text(id, msg->scratch) } };
+                            .parts = { STR_NONE, id } };
 }
 
 /* Emits a notification about a request that has ended, or was never seen. */
@@ -205,47 +206,45 @@ static struct open_op *only_in_exchange(struct op_builder *g, const struct op_me
     return op->op.link == LINK_BATCH ? op->parent : NULL;
 }
 
-/* The only request in flight, if the message may belong to it: messages about a request with a
- * stream of its own come on that stream. */
-static struct open_op *only_in_flight(struct op_builder *g, const struct op_message *msg)
+static struct str related_task(const struct op_message *msg)
 {
-    struct scope_ref scope = scope_widest(&msg->scopes);
-    struct open_op *op;
+    struct json_val related = json_get(msg->m.meta, MCP_META_RELATED_TASK);
 
-    if (scope.kind == SCOPE_SERVER)
-        return NULL;
-    op = op_of(pairing_only_in_flight(&g->pairs, scope, TO_SERVER));
-    if (op && scope_in_exchange(&msg->scopes) && scope_in_exchange(&op->scopes) &&
-        op->op.status != ACCEPTED)
-        return NULL;
-    return op;
+    return json_text(json_get(related, STR("taskId")), msg->scratch);
 }
 
 /* Finds the open operation that became the task named in the message. */
 static bool find_related_task(struct op_builder *g, const struct op_message *msg,
                               struct op_link *link)
 {
-    struct json_val related = json_get(msg->m.meta, MCP_META_RELATED_TASK);
-    struct op_key task = task_key(msg, json_get(related, STR("taskId")));
+    struct op_key task = task_key(msg, related_task(msg));
 
     return task.parts[1].len && op_keys_find(&g->keys, &task, link) && link->open;
 }
 
-/* Finds the request that the server was working on when it sent the message. */
+/* Finds the request that the server was working on when it sent the message. If it may be any
+ * of a batch, it belongs to the batch. */
 static bool find_parent_request(struct op_builder *g, const struct op_message *msg,
                                 struct op_link *link)
 {
-    struct op_link task;
+    struct message_owner owner;
     struct open_op *op;
+    struct op_link task;
 
     if (msg->dir != TO_CLIENT)
         return false;
-    if (find_related_task(g, msg, &task))
+    if (find_related_task(g, msg, &task)) {
         *link = open_ops_link_to(task.open, LINK_SERVER_REQUEST, task.inferred);
-    else if (scope_in_exchange(&msg->scopes) && (op = only_in_exchange(g, msg)))
-        *link = open_ops_link_to(op, LINK_SERVER_REQUEST, false);
-    else if ((op = only_in_flight(g, msg)))
-        *link = open_ops_link_to(op, LINK_SERVER_REQUEST, true);
+        return true;
+    }
+    owner = message_owner_find(&g->pairs, &msg->scopes, msg->m.kind == MCP_REQUEST,
+                               related_task(msg));
+    op = op_of(owner.request);
+    if (owner.kind == OWNER_AMBIGUOUS && owner.scope.kind == SCOPE_EXCHANGE &&
+        op->op.link == LINK_BATCH && op->parent)
+        *link = open_ops_link_to(op->parent, LINK_SERVER_REQUEST, false);
+    else if (owner.kind >= OWNER_INFERRED)
+        *link = open_ops_link_to(op, LINK_SERVER_REQUEST, owner.kind == OWNER_INFERRED);
     else
         return false;
     return true;
@@ -324,8 +323,10 @@ static void on_request(struct op_builder *g, const struct op_message *msg)
     if (!pairing_add_request(&g->pairs, msg->record, &msg->m, (uint64_t)(uintptr_t)op))
         op->op.flags |= OP_ID_REUSED;
     op->request = g->pairs.newest;
+    op->request->stateless = op->op.flags & OP_STATELESS;
     op->op.status = exchange_status_of(
         g, msg->record); /* if the request was recorded after the HTTP response */
+    op->request->accepted = op->op.status == ACCEPTED;
     if (op->op.status >= OPERATION_REJECTED_STATUS)
         set_failed(&op->op, OUTCOME_HTTP_ERROR);
     op->is_subscription = is_subscription_method(msg->m.method);
@@ -481,7 +482,8 @@ static bool add_to_subscription(struct op_builder *g, const struct op_message *m
 /* A task status, on a subscription or without one. */
 static bool add_to_task(struct op_builder *g, const struct op_message *msg)
 {
-    struct op_key key = task_key(msg, json_get(msg->m.params, STR("taskId")));
+    struct str task = json_text(json_get(msg->m.params, STR("taskId")), msg->scratch);
+    struct op_key key = task_key(msg, task);
     struct op_link link;
 
     if (!key.parts[1].len || !op_keys_find(&g->keys, &key, &link))
@@ -595,6 +597,7 @@ static void set_status(struct op_builder *g, struct scope_ref exchange, uint64_t
 
     for (; q && !op_of(q)->op.status; q = pairing_next(q, exchange)) {
         op_of(q)->op.status = status;
+        q->accepted = status == ACCEPTED;
         if (status >= OPERATION_REJECTED_STATUS)
             set_failed(&op_of(q)->op, OUTCOME_HTTP_ERROR);
     }
@@ -652,21 +655,21 @@ static void end_unanswered(struct op_builder *g, struct pairing_request *q,
                            const struct record_http *end)
 {
     struct open_op *op = op_of(q);
-    bool modern = op->op.flags & OP_STATELESS;
+    bool stateless = op->op.flags & OP_STATELESS;
 
     op->op.flags |= OP_ABORTED;
     pairing_detach(q);
     open_ops_update_time(&g->open_ops, op);
     if (end->why.len) {
         open_ops_set_why(&g->open_ops, op, end->why);
-        if (op->op.status && (modern || end->clean))
+        if (op->op.status && (stateless || end->clean))
             set_failed(&op->op, OUTCOME_HTTP_ERROR);
     }
-    if (modern && op->op.outcome == OUTCOME_PENDING && str_eq(end->by, STR("client"))) {
+    if (stateless && op->op.outcome == OUTCOME_PENDING && str_eq(end->by, STR("client"))) {
         op->op.outcome = OUTCOME_CANCELLED;
         op->op.flags |= OP_CANCELLED;
     }
-    if (modern || op->server_exited || op->op.outcome == OUTCOME_HTTP_ERROR ||
+    if (stateless || op->server_exited || op->op.outcome == OUTCOME_HTTP_ERROR ||
         op->op.outcome == OUTCOME_MALFORMED)
         end_op(g, op);
 }

@@ -4,8 +4,6 @@
 
 #include "base/mem.h"
 
-enum { STDIO_CONN = 1 }; /* one process, one connection */
-
 enum noise_kind { NOISE_NONE, NOISE_COMMENT, NOISE_FROM_CLIENT, NOISE_FROM_SERVER };
 
 /* The noise of one kind in one context. */
@@ -145,21 +143,21 @@ static bool put_record(struct recorder *t, const struct record *r, struct err *e
     return t->output->put(t->output, r, e) && ok;
 }
 
-static struct record new_record(enum record_kind kind, struct recorder_time now)
+static struct record new_record(enum record_kind kind, uint64_t conn, struct recorder_time now)
 {
     return (struct record){
         .kind = kind,
         .has = HAS_US | HAS_CONN,
         .us = now.us,
         .wall_us = now.wall_us,
-        .conn = STDIO_CONN,
+        .conn = conn,
     };
 }
 
 bool recorder_write_header(struct recorder *t, const struct record_header *header,
                            struct recorder_time now, struct err *e)
 {
-    struct record r = new_record(RECORD_HEADER, now);
+    struct record r = new_record(RECORD_HEADER, 0, now);
 
     r.has = HAS_US | HAS_WALL;
     r.header = *header;
@@ -222,11 +220,11 @@ static bool put_parsed(struct sink *self, const struct record *bare, struct err 
     return put_record(t, &r, e);
 }
 
-bool recorder_add_line(struct recorder *t, enum record_dir dir, struct str line,
+bool recorder_add_line(struct recorder *t, uint64_t conn, enum record_dir dir, struct str line,
                        struct recorder_time now, struct err *e)
 {
     t->now = now;
-    t->context = (struct recorder_context){ .has = HAS_CONN, .conn = STDIO_CONN };
+    t->context = (struct recorder_context){ .has = HAS_CONN, .conn = conn };
     t->request_id = STR_NONE;
     return message_parser_line(&t->parser, dir, line, &t->parsed, e);
 }
@@ -263,10 +261,10 @@ bool recorder_add_record(struct recorder *t, const struct recorder_context *at,
     return put_record(t, r, e);
 }
 
-bool recorder_add_too_long(struct recorder *t, enum record_dir dir, uint64_t bytes,
-                           struct recorder_time now, struct err *e)
+bool recorder_add_too_long(struct recorder *t, uint64_t conn, enum record_dir dir,
+                           uint64_t bytes, struct recorder_time now, struct err *e)
 {
-    struct record r = new_record(RECORD_GAP, now);
+    struct record r = new_record(RECORD_GAP, conn, now);
 
     r.has |= HAS_FROM | HAS_TOTALS;
     r.gap = (struct record_gap){
@@ -275,27 +273,28 @@ bool recorder_add_too_long(struct recorder *t, enum record_dir dir, uint64_t byt
     return put_record(t, &r, e);
 }
 
-bool recorder_add_stderr(struct recorder *t, struct str bytes, struct recorder_time now,
-                         struct err *e)
+bool recorder_add_stderr(struct recorder *t, uint64_t conn, struct str bytes,
+                         struct recorder_time now, struct err *e)
 {
-    struct record r = new_record(RECORD_STDERR, now);
+    struct record r = new_record(RECORD_STDERR, conn, now);
 
     r.bytes.bytes = bytes;
     return put_record(t, &r, e);
 }
 
-bool recorder_add_start(struct recorder *t, struct recorder_time now, struct err *e)
+bool recorder_add_start(struct recorder *t, uint64_t conn, struct recorder_time now,
+                        struct err *e)
 {
-    struct record r = new_record(RECORD_PROC, now);
+    struct record r = new_record(RECORD_PROC, conn, now);
 
     r.proc.event = STR("start");
     return put_record(t, &r, e);
 }
 
-bool recorder_add_exit(struct recorder *t, int code, int signum, struct str why,
+bool recorder_add_exit(struct recorder *t, uint64_t conn, int code, int signum, struct str why,
                        struct recorder_time now, struct err *e)
 {
-    struct record r = new_record(RECORD_PROC, now);
+    struct record r = new_record(RECORD_PROC, conn, now);
 
     r.proc.event = STR("exit");
     r.proc.why = why;
@@ -317,7 +316,7 @@ static struct str text_or_none(const struct buf *fact)
 bool recorder_write_footer(struct recorder *t, int exit_code, struct recorder_time now,
                            struct err *e)
 {
-    struct record r = new_record(RECORD_FOOTER, now);
+    struct record r = new_record(RECORD_FOOTER, 0, now);
     bool ok = true;
 
     for (struct map_entry *n = NULL; (n = map_next(&t->noise, n));)

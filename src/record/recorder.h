@@ -53,8 +53,9 @@ void recorder_release(struct recorder *t);
 bool recorder_write_header(struct recorder *t, const struct record_header *header,
                            struct recorder_time now, struct err *e) MUST_CHECK;
 
-/* Records a line without its newline, message or not. Ignores blank lines. */
-bool recorder_add_line(struct recorder *t, enum record_dir dir, struct str line,
+/* Records a line without its newline, message or not, of connection `conn`. Ignores blank
+ * lines. */
+bool recorder_add_line(struct recorder *t, uint64_t conn, enum record_dir dir, struct str line,
                        struct recorder_time now, struct err *e) MUST_CHECK;
 
 /* Records a whole HTTP body, or the data of an SSE event. */
@@ -74,15 +75,16 @@ bool recorder_add_record(struct recorder *t, const struct recorder_context *at,
                          struct record *r, struct recorder_time now, struct err *e) MUST_CHECK;
 
 /* Records a gap for a line over the size limit. */
-bool recorder_add_too_long(struct recorder *t, enum record_dir dir, uint64_t bytes,
-                           struct recorder_time now, struct err *e) MUST_CHECK;
+bool recorder_add_too_long(struct recorder *t, uint64_t conn, enum record_dir dir,
+                           uint64_t bytes, struct recorder_time now, struct err *e) MUST_CHECK;
 
-bool recorder_add_stderr(struct recorder *t, struct str bytes, struct recorder_time now,
-                         struct err *e) MUST_CHECK;
-bool recorder_add_start(struct recorder *t, struct recorder_time now, struct err *e) MUST_CHECK;
+bool recorder_add_stderr(struct recorder *t, uint64_t conn, struct str bytes,
+                         struct recorder_time now, struct err *e) MUST_CHECK;
+bool recorder_add_start(struct recorder *t, uint64_t conn, struct recorder_time now,
+                        struct err *e) MUST_CHECK;
 
 /* Records the exit of the server. `signum` 0: it exited with `code`. `why` may be empty. */
-bool recorder_add_exit(struct recorder *t, int code, int signum, struct str why,
+bool recorder_add_exit(struct recorder *t, uint64_t conn, int code, int signum, struct str why,
                        struct recorder_time now, struct err *e) MUST_CHECK;
 
 /* Writes the footer. `exit_code` is that of mcpreel. */

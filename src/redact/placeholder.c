@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "base/mem.h"
 
 void placeholder_init(struct placeholders *m, const struct secret_rules *s)
@@ -19,6 +20,15 @@ void placeholder_reserve(struct placeholders *m, uint32_t number)
 {
     if (number > m->last_number && !m->frozen)
         m->last_number = number;
+}
+
+bool placeholder_is_variable(struct str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!ascii_is_letter(name.at[i]) && name.at[i] != '_' &&
+            (i == 0 || !ascii_is_digit(name.at[i])))
+            return false;
+    return name.len > 0;
 }
 
 static void write_seen(const struct placeholders *m, struct buf *to, uint32_t value)

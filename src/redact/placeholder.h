@@ -27,6 +27,10 @@ void placeholder_release(struct placeholders *m);
 /* Marks the numbers up to this one as used: they occur in the text already. */
 void placeholder_reserve(struct placeholders *m, uint32_t number);
 
+/* Returns whether the text can be the name of an environment variable: letters, digits that are
+ * not first, and "_". */
+bool placeholder_is_variable(struct str name);
+
 /* Returns whether the whole text is one placeholder. */
 bool placeholder_matches(struct str text);
 

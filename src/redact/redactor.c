@@ -5,6 +5,7 @@
 #include "redact/placeholder.h"
 #include "redact/secret-args.h"
 #include "trace/limits.h"
+#include "json/path.h"
 
 enum { PEM_MAX = 64 << 10 }; /* bytes of a private key that spans records */
 enum {
@@ -801,6 +802,76 @@ void redactor_redact_text(struct redactor *r, struct str text, struct buf *to)
     resume_observer(r, &a);
 }
 
+/* Returns the last name of a path; sets `*is_element` if indexes follow it. */
+static struct str last_name(struct str path, bool *is_element, struct arena *a)
+{
+    struct err ignored = ERR_NONE;
+    struct json_path steps;
+    size_t count;
+
+    *is_element = false;
+    if (!path.len || !json_path_compile(&steps, path, a, &ignored))
+        return STR_NONE;
+    for (count = steps.count; count && steps.parts[count - 1].kind == JSON_PATH_INDEX; count--)
+        *is_element = true;
+    return count ? steps.parts[count - 1].name : STR_NONE;
+}
+
+/* Composes a message around a value: what is secret depends on the name of its member. Returns
+ * how many levels are around it. */
+static size_t wrap_value(struct redactor *r, struct str path, struct str value)
+{
+    struct json_out o = json_out_to(&r->scratch);
+    bool is_element;
+    struct str name = last_name(path, &is_element, &r->arena);
+
+    buf_clear(&r->scratch);
+    buf_add(&r->scratch, STR("{\"result\":{"));
+    json_out_key(&o, name);
+    if (is_element)
+        json_out_array(&o);
+    json_out_raw(&o, value);
+    if (is_element)
+        json_out_end_array(&o);
+    buf_add(&r->scratch, STR("}}"));
+    return is_element ? 3 : 2;
+}
+
+static struct str unwrap_value(struct json_val v, size_t levels)
+{
+    while (levels--) {
+        struct json_iter it = json_each(v);
+
+        BUG_IF(!json_next(&it));
+        v = it.value;
+    }
+    return json_raw(v);
+}
+
+/* Returns the value that wrap_value() wrapped, without its secrets. */
+static struct str clean_wrapped(struct redactor *r, size_t levels)
+{
+    enum redact_json_outcome outcome = REDACT_JSON_FAILED;
+    struct json_fault fault;
+
+    if (!r->scratch.full && json_scan(&r->doc, buf_str(&r->scratch), &fault))
+        outcome = redact_json(&r->json, json_root(&r->doc), true);
+    if (outcome == REDACT_JSON_FAILED)
+        return STR("\"[REDACTED]\"");
+    return unwrap_value(json_root(outcome == REDACT_JSON_CLEAN ? &r->doc : &r->json.result),
+                        levels);
+}
+
+void redactor_redact_value(struct redactor *r, struct str path, struct str value,
+                           struct buf *to)
+{
+    struct paused_observer a = pause_observer(r);
+
+    arena_clear(&r->arena);
+    buf_add(to, clean_wrapped(r, wrap_value(r, path, value)));
+    resume_observer(r, &a);
+}
+
 void redactor_redact_path(struct redactor *r, struct str path, struct buf *to)
 {
     struct redact_site p = { NULL, "log" };
@@ -809,5 +880,18 @@ void redactor_redact_path(struct redactor *r, struct str path, struct buf *to)
     arena_clear(&r->arena);
     path = clean_url_parts(r, &r->server_url, clean_text(r, path, &p), &p);
     buf_add(to, clean_url_secrets(r, path, url_secrets_find_in_path, &p));
+    resume_observer(r, &a);
+}
+
+void redactor_redact_server(struct redactor *r, struct str command, struct str url_or_line,
+                            struct buf *to)
+{
+    struct record rec = { .kind = RECORD_HEADER,
+                          .header = { .command = command, .upstream = url_or_line } };
+    struct paused_observer a = pause_observer(r);
+
+    arena_clear(&r->arena);
+    clean_record(r, &rec);
+    buf_add(to, rec.header.upstream);
     resume_observer(r, &a);
 }

@@ -81,7 +81,18 @@ bool redactor_finish(struct redactor *r, struct err *e) MUST_CHECK;
  * rule gets a number and the observer is not called. */
 void redactor_redact_text(struct redactor *r, struct str text, struct buf *to);
 
+/* The same for a JSON value. `path` is its place in a message ("$.result.tokens[0]"), whose
+ * last name may say that the value is secret; empty: unknown. A value from which a secret
+ * cannot be removed, and text that is no JSON, become "[REDACTED]". */
+void redactor_redact_value(struct redactor *r, struct str path, struct str value,
+                           struct buf *to);
+
 /* The same for the path of a request. */
 void redactor_redact_path(struct redactor *r, struct str path, struct buf *to);
+
+/* The same for a server, as the header of a recording has it: its URL, or its command line;
+ * `command` (a JSON array of its words) may be empty. */
+void redactor_redact_server(struct redactor *r, struct str command, struct str url_or_line,
+                            struct buf *to);
 
 #endif

@@ -69,7 +69,7 @@ static bool is_name(struct str name)
     return name.len > 0 && name.len <= NAME_MAX_BYTES;
 }
 
-/* Keeps a name. The number is limited, because peers choose them: later ones are "value". */
+/* Keeps a name. The number is limited, because messages choose them: later ones are "value". */
 static struct str add_name(struct seen_secrets *l, struct str name)
 {
     struct str *row;

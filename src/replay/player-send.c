@@ -320,6 +320,7 @@ void player_send_step(struct player *s, struct player_call *p)
     case STEP_CLIENT_RESPONSE:
     case STEP_WAIT_FOR_NOTIFICATION:
     case STEP_CLIENT_NOTIFICATION:
+    case STEP_HTTP_REQUEST:
         break;
     }
 }

@@ -89,6 +89,20 @@ static void give_count(struct giver *g, const char *rule, enum finding_severity 
     give_finding(g, rule, severity, 0);
 }
 
+/* Gives one note for the requests that needed rules of the user, with these rules. */
+static void give_rules(struct giver *g, const char *rule, enum match_rule_kind kind,
+                       const char *what)
+{
+    uint64_t n = replay_report_rule_requests(g->report, kind);
+
+    if (!n)
+        return;
+    units_write_count(&g->message, n, "request", "requests");
+    buf_printf(&g->message, " %s: ", what);
+    replay_report_write_rules(g->report, kind, &g->message);
+    give_finding(g, rule, FINDING_NOTE, 0);
+}
+
 static void give_server_request(struct giver *g, const struct replay_report_note *n)
 {
     static const struct {
@@ -128,6 +142,10 @@ static void give_findings(struct giver *g)
     }
     give_count(g, "differing-params", FINDING_WARNING, r->params_differ,
                "matched in spite of other params");
+    give_rules(g, "ignored-params", MATCH_RULE_IGNORE, "matched because values are ignored");
+    give_rules(g, "tool-mode", MATCH_RULE_TOOL_MODE, "matched by the mode for a tool");
+    give_count(g, "redacted-params", FINDING_NOTE, r->redacted,
+               "matched a call with redacted params, which were not compared");
     give_count(g, "ambiguous-match", FINDING_WARNING, r->ambiguous,
                "matched one of several calls that differ only in redacted values");
     for (size_t i = 0; i < r->note_count; i++)

@@ -4,7 +4,8 @@
  * A call that a client used has passed. An unused one is skipped, or failed with strict_unused.
  * Findings are errors if they set the exit code, else warnings: unmatched requests, clients
  * with a protocol version that is not in the recording, a failed upstream. Matches in spite of
- * other params, ambiguous matches and server requests with another response are warnings. */
+ * other params, ambiguous matches and server requests with another response are warnings;
+ * matches because of ignored or redacted values, or by the mode for a tool, are notes. */
 #ifndef REPLAY_REPLAY_FINDINGS_H
 #define REPLAY_REPLAY_FINDINGS_H
 

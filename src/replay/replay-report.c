@@ -1,12 +1,17 @@
 #include "replay/replay-report.h"
 
+#include <stdlib.h>
+
+#include "base/mem.h"
 #include "json/write.h"
 
-enum { REQUESTS_LISTED = 1000, NAME_KEPT = 1000 };
+enum { REQUESTS_LISTED = 1000, NAME_KEPT = 1000, RULE_MAX = 1 << 20 };
 
-void replay_report_init(struct replay_report *r, const struct index *idx)
+void replay_report_init(struct replay_report *r, const struct index *idx,
+                        const struct match_options *match)
 {
-    *r = (struct replay_report){ .index = idx };
+    *r = (struct replay_report){ .index = idx, .match = match };
+    r->rule_requests = mem_alloc(match_reason_rule_count(match) * sizeof *r->rule_requests);
     used_set_init(&r->used, idx->call_count);
     used_set_init(&r->skipped, idx->call_count);
     used_set_init(&r->token_calls, idx->call_count);
@@ -17,6 +22,7 @@ void replay_report_release(struct replay_report *r)
     used_set_release(&r->used);
     used_set_release(&r->skipped);
     used_set_release(&r->token_calls);
+    free(r->rule_requests);
     arena_release(&r->arena);
 }
 
@@ -57,6 +63,54 @@ void replay_report_add_match(struct replay_report *r, const struct match *m,
     r->ambiguous += m->ambiguous_with != 0;
     if (m->skipped_first)
         note_skipped(r, m, used);
+}
+
+void replay_report_add_reason(struct replay_report *r, uint32_t call,
+                              const struct match_reason *why)
+{
+    struct replay_report_reason *kept = &r->reasons[r->reason_count];
+    bool ignored = false;
+
+    for (size_t i = 0; i < why->rule_count; i++) {
+        r->rule_requests[why->rules[i]]++;
+        ignored = ignored || match_reason_kind(r->match, why->rules[i]) == MATCH_RULE_IGNORE;
+    }
+    r->values_ignored += ignored;
+    if (!why->rule_count || r->reason_count == REPLAY_REPORT_MAX)
+        return;
+    *kept = (struct replay_report_reason){ .call = call,
+                                           .path_count = why->path_count,
+                                           .rule_count = why->rule_count };
+    memcpy(kept->rules, why->rules, why->rule_count * sizeof *why->rules);
+    for (size_t i = 0; i < why->path_count; i++)
+        kept->paths[i] = arena_str(&r->arena, why->paths[i].path);
+    r->reason_count++;
+}
+
+uint64_t replay_report_rule_requests(const struct replay_report *r, enum match_rule_kind kind)
+{
+    uint64_t sum = 0;
+
+    if (kind == MATCH_RULE_IGNORE)
+        return r->values_ignored;
+    for (size_t i = 0; i < match_reason_rule_count(r->match); i++)
+        if (match_reason_kind(r->match, i) == kind)
+            sum += r->rule_requests[i];
+    return sum;
+}
+
+void replay_report_write_rules(const struct replay_report *r, enum match_rule_kind kind,
+                               struct buf *to)
+{
+    size_t written = 0;
+
+    for (size_t i = 0; i < match_reason_rule_count(r->match); i++) {
+        if (!r->rule_requests[i] || match_reason_kind(r->match, i) != kind)
+            continue;
+        buf_add(to, written++ ? STR(", ") : STR_NONE);
+        match_reason_write(r->match, i, to);
+        buf_printf(to, " (%llu)", (unsigned long long)r->rule_requests[i]);
+    }
 }
 
 void replay_report_add_token(struct replay_report *r, uint32_t call)
@@ -183,6 +237,7 @@ static void write_counts(struct json_out *o, const struct replay_report *r)
         { "from_other_session", r->from_other_session },
         { "differing_params", r->params_differ },
         { "redacted_params", r->redacted },
+        { "ignored_params", r->values_ignored },
         { "ambiguous", r->ambiguous },
         { "skipped", r->skipped_count },
         { "unsupported_protocol_version", r->version_refused },
@@ -198,6 +253,55 @@ static void write_counts(struct json_out *o, const struct replay_report *r)
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         json_out_key_int(o, str_z(rows[i].name), (int64_t)rows[i].count);
+}
+
+/* Writes the members of a rule into the current object. */
+static void write_rule(struct json_out *o, const struct match_options *match, size_t rule)
+{
+    struct buf value;
+
+    buf_init(&value, RULE_MAX);
+    json_out_key_str(o, STR("rule"), str_z(match_reason_describe(match, rule, &value)));
+    if (value.len)
+        json_out_key_str(o, STR("value"), buf_str(&value));
+    buf_release(&value);
+}
+
+static void write_rules(struct json_out *o, const struct replay_report *r)
+{
+    json_out_key(o, STR("match_rules"));
+    json_out_array(o);
+    for (size_t i = 0; i < match_reason_rule_count(r->match); i++) {
+        if (!match_reason_is_listed(r->match, i))
+            continue;
+        json_out_object(o);
+        write_rule(o, r->match, i);
+        json_out_key_int(o, STR("requests"), (int64_t)r->rule_requests[i]);
+        json_out_end_object(o);
+    }
+    json_out_end_array(o);
+}
+
+static void write_reason(struct json_out *o, const struct replay_report *r,
+                         const struct replay_report_reason *why)
+{
+    json_out_object(o);
+    json_out_key(o, STR("request"));
+    write_request(o, r, why->call);
+    json_out_key(o, STR("rules"));
+    json_out_array(o);
+    for (size_t i = 0; i < why->rule_count; i++) {
+        json_out_object(o);
+        write_rule(o, r->match, why->rules[i]);
+        json_out_end_object(o);
+    }
+    json_out_end_array(o);
+    json_out_key(o, STR("paths"));
+    json_out_array(o);
+    for (size_t i = 0; i < why->path_count; i++)
+        json_out_str(o, why->paths[i]);
+    json_out_end_array(o);
+    json_out_end_object(o);
 }
 
 static void write_note(struct json_out *o, const struct replay_report *r,
@@ -251,6 +355,26 @@ static void write_requests(struct json_out *o, const struct replay_report *r, co
     json_out_end_array(o);
 }
 
+static void write_recording(struct json_out *o, const struct replay_report *r)
+{
+    const struct replay_report_recording *how = &r->recording;
+
+    if (!how->mode)
+        return;
+    json_out_key(o, STR("recording"));
+    json_out_object(o);
+    json_out_key_str(o, STR("mode"), str_z(how->mode));
+    json_out_key_int(o, STR("replayed"), (int64_t)(r->matched + r->repeated));
+    json_out_key_int(o, STR("appended"), (int64_t)how->appended);
+    json_out_key_int(o, STR("rewritten"), (int64_t)how->rewritten);
+    json_out_key(o, STR("written"));
+    if (how->written)
+        json_out_str(o, str_z(how->written));
+    else
+        json_out_null(o);
+    json_out_end_object(o);
+}
+
 void replay_report_write(const struct replay_report *r, struct buf *to, int exit_code)
 {
     struct json_out o = json_out_to(to);
@@ -265,6 +389,12 @@ void replay_report_write(const struct replay_report *r, struct buf *to, int exit
     for (size_t i = 0; i < r->miss_count; i++)
         write_miss(&o, r, &r->misses[i]);
     json_out_end_array(&o);
+    write_rules(&o, r);
+    json_out_key(&o, STR("rule_matches"));
+    json_out_array(&o);
+    for (size_t i = 0; i < r->reason_count; i++)
+        write_reason(&o, r, &r->reasons[i]);
+    json_out_end_array(&o);
     write_requests(&o, r, "skipped_requests", next_skipped);
     json_out_key(&o, STR("server_request_notes"));
     json_out_array(&o);
@@ -273,5 +403,6 @@ void replay_report_write(const struct replay_report *r, struct buf *to, int exit
     json_out_end_array(&o);
     write_requests(&o, r, "token_text_left_requests", replay_report_next_token);
     write_requests(&o, r, "unused_requests", replay_report_next_unused);
+    write_recording(&o, r);
     json_out_end_object(&o);
 }

@@ -25,7 +25,7 @@ void replay_init(struct replay *m, const struct index *idx, struct fuzzy *fuzzy,
     m->options.match.exhausted_stateless = exhausted_policy(options, true);
     actions_init(&m->actions, out);
     matcher_init(&m->matcher, idx, &m->options.match, fuzzy);
-    replay_report_init(&m->report, idx);
+    replay_report_init(&m->report, idx, &m->options.match);
     passthrough_init(&m->passthrough, &m->actions, &m->shared.last_timer, options->is_remote);
     m->shared = (struct replay_shared){
         .index = idx,
@@ -36,6 +36,7 @@ void replay_init(struct replay *m, const struct index *idx, struct fuzzy *fuzzy,
         .on_miss = options->on_miss,
         .fail_at_end = options->fail_at_end,
         .mcp_recorder_errors = options->mcp_recorder_errors,
+        .hide_details = options->hide_details,
         .pace = options->pace,
     };
     session_shared_init(&m->shared);
@@ -118,6 +119,34 @@ static int exit_code(const struct replay *m)
     return m->options.strict_unused && replay_report_unused_count(&m->report) ? 1 : 0;
 }
 
+/* Logs which rules of the user let requests match. */
+static void log_rules_of(struct replay *m, enum match_rule_kind kind, const char *what)
+{
+    uint64_t count = replay_report_rule_requests(&m->report, kind);
+    struct buf rules;
+
+    if (!count)
+        return;
+    buf_init(&rules, LIMIT_MESSAGE);
+    replay_report_write_rules(&m->report, kind, &rules);
+    actions_report(&m->actions, LOG_INFO, "%llu request%s matched %s: %s",
+                   (unsigned long long)count, count == 1 ? "" : "s", what, buf_z(&rules));
+    buf_release(&rules);
+}
+
+/* A match that is not equal to its request must be visible in the summary. */
+static void log_rules(struct replay *m)
+{
+    log_rules_of(m, MATCH_RULE_IGNORE, "because values are ignored");
+    log_rules_of(m, MATCH_RULE_TOOL_MODE, "by the mode for a tool");
+    if (m->report.redacted)
+        actions_report(&m->actions, LOG_INFO,
+                       "%llu request%s matched a call with redacted params, which were not "
+                       "compared",
+                       (unsigned long long)m->report.redacted,
+                       m->report.redacted == 1 ? "" : "s");
+}
+
 static void log_summary(struct replay *m)
 {
     uint64_t answered = m->past_responses;
@@ -128,6 +157,7 @@ static void log_summary(struct replay *m)
                    "answered %llu request%s from the recording, %llu unmatched",
                    (unsigned long long)answered, answered == 1 ? "" : "s",
                    (unsigned long long)m->report.unmatched);
+    log_rules(m);
     if (has_refused_clients(m))
         actions_report(&m->actions, LOG_ERROR,
                        "a client was not served: its protocol version is not in the recording");

@@ -23,6 +23,7 @@ struct replay_options {
     bool strict_unused;       /* unused calls set exit code 1 */
     bool mcp_recorder_errors; /* error texts like those of mcp-recorder */
     bool is_remote;           /* the upstream is not started by us */
+    bool hide_details;        /* LOG_DEBUG is not shown: saves time for lines of each match */
 };
 
 struct replay_client {

@@ -337,17 +337,66 @@ static struct str request_name(struct session *s, const struct mcp_message *live
 static void log_difference(struct session *s, uint32_t call, const struct mcp_message *live)
 {
     const struct matcher *m = s->shared->matcher;
-    bool asked_for = m->options.mode != MATCH_SEQUENTIAL ||
+    const struct match_options *o = &m->options;
+    size_t mode = match_reason_mode_rule(o, live);
+    bool asked_for = matcher_mode(o, live) != MATCH_SEQUENTIAL ||
                      candidates_is_sequence(&m->candidates, m->index->calls[call].method);
+    struct buf where, rule;
+
+    buf_init(&where, LIMIT_MESSAGE);
+    buf_init(&rule, LIMIT_MESSAGE);
+    if (match_reason_kind(o, mode) == MATCH_RULE_TOOL_MODE) {
+        buf_add(&rule, STR(" by "));
+        match_reason_write(o, mode, &rule);
+    }
+    miss_report_differences(m, call, live, &where);
+    actions_report(s->shared->actions, asked_for ? LOG_INFO : LOG_WARN,
+                   "%.*s: matched #%lu%s, but params differ at %s",
+                   STR_ARG(request_name(s, live)), (unsigned long)m->index->calls[call].seq,
+                   buf_z(&rule), buf_z(&where));
+    buf_release(&rule);
+    buf_release(&where);
+}
+
+/* Logs the values that were ignored, each with its rule. */
+static void log_ignored(struct session *s, const struct match_reason *why, uint32_t call,
+                        const struct mcp_message *live)
+{
+    const struct matcher *m = s->shared->matcher;
     struct buf where;
 
     buf_init(&where, LIMIT_MESSAGE);
-    miss_report_differences(m, call, live, &where);
-    actions_report(s->shared->actions, asked_for ? LOG_INFO : LOG_WARN,
-                   "%.*s: matched #%lu, but params differ at %s",
-                   STR_ARG(request_name(s, live)), (unsigned long)m->index->calls[call].seq,
-                   buf_z(&where));
+    for (size_t i = 0; i < why->path_count; i++) {
+        if (match_reason_kind(&m->options, why->paths[i].rule) != MATCH_RULE_IGNORE)
+            continue;
+        buf_printf(&where, "%s%.*s (", where.len ? ", " : "", STR_ARG(why->paths[i].path));
+        match_reason_write(&m->options, why->paths[i].rule, &where);
+        buf_add_ch(&where, ')');
+    }
+    if (where.len)
+        actions_report(s->shared->actions, LOG_DEBUG, "%.*s: matched #%lu; ignored %s",
+                       STR_ARG(request_name(s, live)), (unsigned long)m->index->calls[call].seq,
+                       buf_z(&where));
     buf_release(&where);
+}
+
+/* Reports why a call matched that is not equal to the request. One with redacted values is
+ * compared once more only as long as the report lists it. */
+static void note_reason(struct session *s, const struct match *m,
+                        const struct mcp_message *live)
+{
+    const struct replay_shared *h = s->shared;
+    bool masked = h->index->calls[m->call].flags & CALL_REDACTED;
+    bool listed = h->report->reason_count < REPLAY_REPORT_MAX;
+    struct match_reason why;
+
+    if (!m->values_ignored && !m->params_differ && !(masked && listed))
+        return;
+    match_reason_find(&why, h->matcher, m->call, live, listed || !h->hide_details);
+    replay_report_add_reason(h->report, m->call, &why);
+    if (!h->hide_details)
+        log_ignored(s, &why, m->call, live);
+    match_reason_release(&why);
 }
 
 /* Logs how a matched call differs from the live request. */
@@ -399,8 +448,12 @@ static struct task_state task_state_of(struct session *s, uint32_t session)
 {
     const struct matcher *m = s->shared->matcher;
 
-    return (struct task_state){ &m->candidates, &m->equal_candidates, used_set_of(s),
-                                &s->player, session };
+    return (struct task_state){ .candidates = &m->candidates,
+                                .equal_candidates = &m->equal_candidates,
+                                .reduced_candidates = &m->reduced_candidates,
+                                .used_set = used_set_of(s),
+                                .player = &s->player,
+                                .session = session };
 }
 
 /* A task that is created again starts over with its states. */
@@ -582,6 +635,7 @@ static void handle_matchable(struct session *s, const struct mcp_message *live)
         assign_session(s);
         replay_report_add_match(h->report, &m, used_set_of(s));
         log_match(s, &m, live);
+        note_reason(s, &m, live);
         if (m.outcome == MATCH_REPEAT && h->index->calls[m.call].flags & CALL_CREATED_TASK)
             restart_task(s, m.call);
         player_start_held(&s->player, m.call, live,

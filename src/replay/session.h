@@ -35,6 +35,7 @@ struct replay_shared {
     enum session_on_miss on_miss;
     bool fail_at_end;         /* goes on after a miss, ends with exit code 1 */
     bool mcp_recorder_errors; /* error texts like those of mcp-recorder */
+    bool hide_details;        /* LOG_DEBUG is not shown */
     double pace;
     uint64_t last_timer; /* the latest timer that was set */
     struct session_assign session_assign;

@@ -211,6 +211,7 @@ static void reset_list(const struct task_state *t, uint32_t head)
     for (uint32_t call = head; call; call = t->candidates->next[call]) {
         candidates_reset_call(t->candidates, t->used_set, call);
         candidates_reset_call(t->equal_candidates, t->used_set, call);
+        candidates_reset_call(t->reduced_candidates, t->used_set, call);
     }
 }
 

@@ -15,8 +15,9 @@
 #include "replay/player.h"
 
 struct task_state {
-    const struct candidates *candidates;       /* all borrowed */
-    const struct candidates *equal_candidates; /* the matcher's second index; may be empty */
+    const struct candidates *candidates;         /* all borrowed */
+    const struct candidates *equal_candidates;   /* of the matcher; may be empty */
+    const struct candidates *reduced_candidates; /* the same */
     struct used_set *used_set;
     const struct player *player;
     uint32_t session;

@@ -66,7 +66,8 @@ static void end_all(struct verdict_report *self, const struct verdict_report_res
 
 void report_files_init(struct report_files *r, struct verdict_report *other)
 {
-    *r = (struct report_files){ .report = { begin_all, add_verdict, add_finding, end_all },
+    *r = (struct report_files){ .report = { begin_all, add_verdict, add_finding, end_all,
+                                            verdict_report_finish_nothing },
                                 .other = other };
 }
 
@@ -95,7 +96,9 @@ static void open_output(struct report_file *f)
 
 static void close_output(struct report_file *f)
 {
-    if (f->format == REPORT_JUNIT)
+    if (f->format == REPORT_JSON)
+        verdict_json_release(&f->output.json);
+    else if (f->format == REPORT_JUNIT)
         verdict_junit_release(&f->output.junit);
     else if (f->format == REPORT_GITHUB)
         verdict_github_release(&f->output.github);
@@ -227,6 +230,7 @@ bool report_files_write(const struct report_files *r, const struct report_files_
     for (size_t i = 0; i < r->count; i++) {
         struct err later = ERR_NONE;
 
+        r->files[i].report->finish(r->files[i].report);
         ok = write_file(&r->files[i], target, ok ? e : &later) && ok;
     }
     return ok;

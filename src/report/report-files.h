@@ -56,7 +56,7 @@ void report_files_set_json(struct report_files *r, struct str text);
 /* Returns whether a file needs verdicts: one that is not JSON. */
 bool report_files_need_verdicts(const struct report_files *r);
 
-/* Writes all files, also if one fails; the error is the first one. */
+/* Completes all reports and writes the files, also if one fails; the error is the first one. */
 bool report_files_write(const struct report_files *r, const struct report_files_target *target,
                         struct err *e) MUST_CHECK;
 

@@ -127,9 +127,14 @@ static void add_finding(struct verdict_report *self, const struct finding *f)
 
 static void end_github(struct verdict_report *self, const struct verdict_report_result *result)
 {
+    (void)self;
+    (void)result;
+}
+
+static void finish_github(struct verdict_report *self)
+{
     struct verdict_github *g = (struct verdict_github *)self;
 
-    (void)result;
     for (enum finding_severity s = FINDING_ERROR; s <= FINDING_WARNING; s++) {
         const struct verdict_github_lines *l = &g->lines[s];
 
@@ -145,7 +150,8 @@ static void end_github(struct verdict_report *self, const struct verdict_report_
 void verdict_github_init(struct verdict_github *g, struct buf *to)
 {
     *g = (struct verdict_github){
-        .report = { begin_github, add_verdict, add_finding, end_github }, .to = to
+        .report = { begin_github, add_verdict, add_finding, end_github, finish_github },
+        .to = to,
     };
     for (enum finding_severity s = FINDING_ERROR; s <= FINDING_WARNING; s++) {
         buf_init(&g->lines[s].first, LINES);

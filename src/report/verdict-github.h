@@ -2,7 +2,8 @@
  *
  * One "::error" line for each failed call and each error that belongs to no call, one
  * "::warning" line for each call or finding with a warning; errors come first. GitHub shows at
- * most VERDICT_GITHUB_MAX of each in a step: if there are more, the last one says how many. */
+ * most VERDICT_GITHUB_MAX of each in a step, so all recordings together have no more: the last
+ * one says how many are left out. */
 #ifndef REPORT_VERDICT_GITHUB_H
 #define REPORT_VERDICT_GITHUB_H
 
@@ -19,7 +20,7 @@ struct verdict_github_lines {
 
 struct verdict_github {
     struct verdict_report report;
-    struct buf *to;                       /* borrowed; complete after end() */
+    struct buf *to;                       /* borrowed; complete after finish() */
     const struct verdict_report_run *run; /* set by begin() */
     struct verdict_github_lines lines[FINDING_WARNING + 1];
 };

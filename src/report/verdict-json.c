@@ -36,8 +36,11 @@ static void write_server(struct json_out *o, const struct verdict_report_run *ru
 
 static void begin_json(struct verdict_report *self, const struct verdict_report_run *run)
 {
-    struct json_out *o = &((struct verdict_json *)self)->out;
+    struct verdict_json *j = (struct verdict_json *)self;
+    struct json_out *o = &j->out;
 
+    buf_clear(&j->findings);
+    o->comma = false;
     json_out_object(o);
     json_out_key_int(o, STR("v"), JSON_OUTPUT_VERSION);
     json_out_key_str(o, STR("command"), run->command);
@@ -49,9 +52,8 @@ static void begin_json(struct verdict_report *self, const struct verdict_report_
     json_out_array(o);
 }
 
-/* Writes a value, or its size if it is too large. The value is on one line. */
-static void write_value(struct json_out *o, struct str key, struct str size_key,
-                        struct str value)
+void verdict_json_write_value(struct json_out *o, struct str key, struct str size_key,
+                              struct str value)
 {
     struct buf line;
 
@@ -77,8 +79,8 @@ static void write_finding(struct json_out *o, const struct finding *f)
     write_number(o, STR("line"), f->line);
     write_number(o, STR("seq"), f->seq);
     json_out_key_str_or_null(o, STR("path"), f->path);
-    write_value(o, STR("recorded"), STR("recorded_bytes"), f->recorded);
-    write_value(o, STR("live"), STR("live_bytes"), f->live);
+    verdict_json_write_value(o, STR("recorded"), STR("recorded_bytes"), f->recorded);
+    verdict_json_write_value(o, STR("live"), STR("live_bytes"), f->live);
     json_out_key_str_or_null(o, STR("hint"), f->hint);
     json_out_end_object(o);
 }
@@ -87,6 +89,8 @@ static void write_call(struct json_out *o, const struct call_verdict *v)
 {
     json_out_key_int(o, STR("number"), v->number);
     write_number(o, STR("session"), v->session);
+    if (v->scenario.len)
+        json_out_key_str(o, STR("scenario"), v->scenario);
     write_number(o, STR("seq"), v->seq);
     write_number(o, STR("line"), v->line);
     json_out_key_str(o, STR("method"), v->method);
@@ -116,22 +120,21 @@ static void add_verdict(struct verdict_report *self, const struct call_verdict *
     json_out_end_object(o);
 }
 
-static void start_findings(struct verdict_json *j)
-{
-    if (j->in_findings)
-        return;
-    j->in_findings = true;
-    json_out_end_array(&j->out);
-    json_out_key(&j->out, STR("findings"));
-    json_out_array(&j->out);
-}
-
 static void add_finding(struct verdict_report *self, const struct finding *f)
 {
     struct verdict_json *j = (struct verdict_json *)self;
+    struct json_out o = { .to = &j->findings, .comma = j->findings.len > 0 };
 
-    start_findings(j);
-    write_finding(&j->out, f);
+    write_finding(&o, f);
+}
+
+static void write_findings(struct verdict_json *j)
+{
+    json_out_key(&j->out, STR("findings"));
+    json_out_array(&j->out);
+    buf_add(j->out.to, buf_str(&j->findings));
+    j->out.to->full = j->out.to->full || j->findings.full;
+    json_out_end_array(&j->out);
 }
 
 static void write_summary(struct json_out *o, const struct call_verdict_totals *totals)
@@ -144,6 +147,7 @@ static void write_summary(struct json_out *o, const struct call_verdict_totals *
     json_out_object(o);
     for (enum verdict_kind k = 0; k <= VERDICT_SKIPPED; k++)
         json_out_key_int(o, verdict_report_kind(k), (int64_t)totals->count[k]);
+    json_out_key_int(o, STR("skipped_not_read_only"), (int64_t)totals->not_read_only);
     json_out_key_int(o, STR("updated"), (int64_t)totals->updated);
     for (enum finding_severity s = 0; s <= FINDING_NOTE; s++)
         json_out_key_int(o, str_z(severities[s]), (int64_t)totals->findings[s]);
@@ -155,8 +159,8 @@ static void end_json(struct verdict_report *self, const struct verdict_report_re
 {
     struct verdict_json *j = (struct verdict_json *)self;
 
-    start_findings(j);
     json_out_end_array(&j->out);
+    write_findings(j);
     write_summary(&j->out, result->totals);
     json_out_key_int(&j->out, STR("exit_code"), result->exit_code);
     json_out_end_object(&j->out);
@@ -165,6 +169,13 @@ static void end_json(struct verdict_report *self, const struct verdict_report_re
 
 void verdict_json_init(struct verdict_json *j, struct buf *to)
 {
-    *j = (struct verdict_json){ .report = { begin_json, add_verdict, add_finding, end_json },
+    *j = (struct verdict_json){ .report = { begin_json, add_verdict, add_finding, end_json,
+                                            verdict_report_finish_nothing },
                                 .out = json_out_to(to) };
+    buf_init(&j->findings, to->max);
+}
+
+void verdict_json_release(struct verdict_json *j)
+{
+    buf_release(&j->findings);
 }

@@ -1,4 +1,4 @@
-/* report/verdict-json.h - writes verdicts as one JSON object on one line.
+/* report/verdict-json.h - writes verdicts as JSON: one object on one line for each recording.
  *
  * The members are described in docs/json-output.md. */
 #ifndef REPORT_VERDICT_JSON_H
@@ -13,10 +13,16 @@ enum { VERDICT_JSON_VALUE = 64 << 10 };
 struct verdict_json {
     struct verdict_report report;
     struct json_out out;
-    bool in_findings; /* the array of calls has ended; set by the first finding or end() */
+    struct buf findings; /* those of no call: they come after all calls */
 };
 
 /* `to` is borrowed and has a complete line after end(). */
 void verdict_json_init(struct verdict_json *j, struct buf *to);
+void verdict_json_release(struct verdict_json *j);
+
+/* Writes a value of a finding on one line as the member `key`; one of more than
+ * VERDICT_JSON_VALUE bytes as its size, as the member `size_key`; an empty one not at all. */
+void verdict_json_write_value(struct json_out *o, struct str key, struct str size_key,
+                              struct str value);
 
 #endif

@@ -87,7 +87,7 @@ static struct str server_label(const struct verdict_report_run *run)
 
 static void open_case(struct verdict_junit *j, struct str name, int64_t duration_us)
 {
-    j->tests++;
+    j->counts.tests++;
     buf_add(&j->cases, STR("    <testcase"));
     add_attribute(&j->cases, "classname", server_label(j->run));
     add_attribute(&j->cases, "name", name);
@@ -121,7 +121,7 @@ static void add_failure(struct verdict_junit *j, struct str type, struct str sum
     add_attribute(&attributes, "message", summary);
     add_element(&j->cases, "failure", buf_str(&attributes), text);
     buf_release(&attributes);
-    j->failures++;
+    j->counts.failures++;
 }
 
 static void add_skipped(struct verdict_junit *j, const struct call_verdict *v)
@@ -135,7 +135,7 @@ static void add_skipped(struct verdict_junit *j, const struct call_verdict *v)
     add_element(&j->cases, "skipped", buf_str(&attributes), STR_NONE);
     buf_release(&reason);
     buf_release(&attributes);
-    j->skipped++;
+    j->counts.skipped++;
 }
 
 /* Composes the one-line summary of a failed call: its reason, or its first error. */
@@ -208,7 +208,12 @@ static void close_case(struct verdict_junit *j)
 
 static void begin_junit(struct verdict_report *self, const struct verdict_report_run *run)
 {
-    ((struct verdict_junit *)self)->run = run;
+    struct verdict_junit *j = (struct verdict_junit *)self;
+
+    j->run = run;
+    j->counts = (struct verdict_junit_counts){ .tests = 0 };
+    buf_clear(&j->cases);
+    buf_clear(&j->output);
 }
 
 static void add_verdict(struct verdict_report *self, const struct call_verdict *v)
@@ -264,56 +269,77 @@ static void add_property(struct buf *to, const char *name, struct str value)
     buf_add(to, STR("/>\n"));
 }
 
-static void add_properties(struct verdict_junit *j, int exit_code)
+static void add_properties(struct buf *to, const struct verdict_report_run *run, int exit_code)
 {
-    buf_add(j->to, STR("    <properties>\n"));
-    add_property(j->to, "command", j->run->command);
-    add_property(j->to, "target", j->run->target);
-    add_property(j->to, "server-version", j->run->server_version);
-    add_property(j->to, "protocol", j->run->protocol);
-    buf_printf(j->to, "      <property name=\"exit-code\" value=\"%d\"/>\n", exit_code);
-    buf_add(j->to, STR("    </properties>\n"));
+    buf_add(to, STR("    <properties>\n"));
+    add_property(to, "command", run->command);
+    add_property(to, "target", run->target);
+    add_property(to, "server-version", run->server_version);
+    add_property(to, "protocol", run->protocol);
+    buf_printf(to, "      <property name=\"exit-code\" value=\"%d\"/>\n", exit_code);
+    buf_add(to, STR("    </properties>\n"));
 }
 
-static void add_counts(struct verdict_junit *j, const struct call_verdict_totals *totals)
+static void add_counts(struct buf *to, const struct verdict_junit_counts *counts)
 {
-    buf_printf(j->to, " tests=\"%llu\" failures=\"%llu\" errors=\"0\" skipped=\"%llu\"",
-               (unsigned long long)j->tests, (unsigned long long)j->failures,
-               (unsigned long long)j->skipped);
-    add_seconds(j->to, totals->duration_us);
-    buf_add(j->to, STR(">\n"));
+    buf_printf(to, " tests=\"%llu\" failures=\"%llu\" errors=\"0\" skipped=\"%llu\"",
+               (unsigned long long)counts->tests, (unsigned long long)counts->failures,
+               (unsigned long long)counts->skipped);
+    add_seconds(to, counts->duration_us);
+    buf_add(to, STR(">\n"));
 }
 
 static void end_junit(struct verdict_report *self, const struct verdict_report_result *result)
 {
     struct verdict_junit *j = (struct verdict_junit *)self;
+    struct buf *to = &j->suites;
+
+    j->counts.duration_us = result->totals->duration_us;
+    buf_add(to, STR("  <testsuite"));
+    add_attribute(to, "name", j->run->file);
+    add_counts(to, &j->counts);
+    add_properties(to, j->run, result->exit_code);
+    buf_add(to, buf_str(&j->cases));
+    to->full = to->full || j->cases.full;
+    if (j->output.len) {
+        buf_add(to, STR("    <system-out>"));
+        add_xml(to, buf_str(&j->output));
+        buf_add(to, STR("</system-out>\n"));
+    }
+    buf_add(to, STR("  </testsuite>\n"));
+    j->all.tests += j->counts.tests;
+    j->all.failures += j->counts.failures;
+    j->all.skipped += j->counts.skipped;
+    if (j->counts.duration_us >= 0)
+        j->all.duration_us =
+            j->counts.duration_us + (j->all.duration_us < 0 ? 0 : j->all.duration_us);
+}
+
+static void finish_junit(struct verdict_report *self)
+{
+    struct verdict_junit *j = (struct verdict_junit *)self;
 
     buf_add(j->to, STR("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites"));
-    add_counts(j, result->totals);
-    buf_add(j->to, STR("  <testsuite"));
-    add_attribute(j->to, "name", j->run->file);
-    add_counts(j, result->totals);
-    add_properties(j, result->exit_code);
-    buf_add(j->to, buf_str(&j->cases));
-    j->to->full = j->to->full || j->cases.full;
-    if (j->output.len) {
-        buf_add(j->to, STR("    <system-out>"));
-        add_xml(j->to, buf_str(&j->output));
-        buf_add(j->to, STR("</system-out>\n"));
-    }
-    buf_add(j->to, STR("  </testsuite>\n</testsuites>\n"));
+    add_counts(j->to, &j->all);
+    buf_add(j->to, buf_str(&j->suites));
+    j->to->full = j->to->full || j->suites.full;
+    buf_add(j->to, STR("</testsuites>\n"));
 }
 
 void verdict_junit_init(struct verdict_junit *j, struct buf *to)
 {
-    *j = (struct verdict_junit){ .report = { begin_junit, add_verdict, add_finding, end_junit },
-                                 .to = to };
+    *j = (struct verdict_junit){ .report = { begin_junit, add_verdict, add_finding, end_junit,
+                                             finish_junit },
+                                 .to = to,
+                                 .all = { .duration_us = -1 } };
+    buf_init(&j->suites, to->max);
     buf_init(&j->cases, to->max);
     buf_init(&j->output, VERDICT_JUNIT_TEXT + (1 << 16));
 }
 
 void verdict_junit_release(struct verdict_junit *j)
 {
+    buf_release(&j->suites);
     buf_release(&j->cases);
     buf_release(&j->output);
 }

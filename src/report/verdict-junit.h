@@ -1,7 +1,7 @@
 /* report/verdict-junit.h - writes verdicts as a JUnit XML file.
  *
- * One suite for the recording, one test case for each call: its name is "tools/call search #7",
- * its class the name of the server (else its target, else the command). Failed calls have
+ * One suite for each recording, one test case for each call: its name is "tools/call search
+ * #7", its class the name of the server (else its target, else the command). Failed calls have
  * <failure>, blocked and skipped ones <skipped>; a failed call that --update accepted counts as
  * passed. An error that belongs to no call is a failed test case; other findings are in
  * <system-out>.
@@ -16,11 +16,15 @@ enum { VERDICT_JUNIT_TEXT = 64 << 10 }; /* bytes; several parsers accept no more
 
 struct verdict_junit {
     struct verdict_report report;
-    struct buf *to;                       /* borrowed; complete after end() */
+    struct buf *to;                       /* borrowed; complete after finish() */
     const struct verdict_report_run *run; /* set by begin() */
+    struct buf suites; /* of complete recordings; the element around them has totals */
     struct buf cases;  /* the test cases; the element before them has totals */
     struct buf output; /* findings of no call that are no errors */
-    uint64_t tests, failures, skipped;
+    struct verdict_junit_counts {
+        uint64_t tests, failures, skipped;
+        int64_t duration_us;
+    } counts, all; /* of this recording; of all complete ones */
 };
 
 void verdict_junit_init(struct verdict_junit *j, struct buf *to);

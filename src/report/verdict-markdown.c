@@ -13,6 +13,7 @@ enum {
     ROW = 64 << 10,
     COLUMNS = 120, /* of a value, name or message */
     FINDINGS = 3,  /* of a call */
+    TITLE = 1000,  /* bytes of the title of several recordings, and what is left out */
 };
 
 /* Returns whether a code span of one backtick shows the text as it is, also in a table. */
@@ -113,9 +114,23 @@ static void add_finding_parts(struct buf *to, const struct finding *f, bool mess
     add_part(to, cell, "<br>", f->hint);
 }
 
+/* Empties a table, which has the size that earlier recordings have left. */
+static void restart_rows(struct verdict_markdown_rows *rows)
+{
+    rows->text.max -= rows->text.len;
+    buf_clear(&rows->text);
+    rows->left_out = 0;
+}
+
 static void begin_markdown(struct verdict_report *self, const struct verdict_report_run *run)
 {
-    ((struct verdict_markdown *)self)->run = run;
+    struct verdict_markdown *m = (struct verdict_markdown *)self;
+
+    m->run = run;
+    restart_rows(&m->failed);
+    restart_rows(&m->others);
+    restart_rows(&m->passed);
+    memset(m->findings, 0, sizeof m->findings);
 }
 
 static void add_row(struct verdict_markdown_rows *rows, const struct buf *row)
@@ -221,45 +236,44 @@ static void add_count(struct buf *to, size_t start, uint64_t n, const char *one,
                    n == 1 ? one : many);
 }
 
-static void add_title(const struct verdict_markdown *m,
-                      const struct call_verdict_totals *totals)
+/* Appends the counts behind a title. `findings` are those of no call. */
+static void add_counts(struct buf *to, const struct call_verdict_totals *totals,
+                       const uint64_t *findings, bool no_calls)
 {
-    struct buf *to = m->to;
-    size_t start;
+    size_t start = to->len;
 
-    buf_add(to, STR("### MCP "));
-    term_escape_cut(to, m->run->command, COLUMNS);
-    buf_add(to, STR(": "));
-    start = to->len;
     add_count(to, start, totals->count[VERDICT_FAILED], "failed", "failed");
     if (totals->updated)
         buf_printf(to, " (%llu updated)", (unsigned long long)totals->updated);
     add_count(to, start, verdict_report_passed(totals), "passed", "passed");
     add_count(to, start, totals->count[VERDICT_BLOCKED], "blocked", "blocked");
     add_count(to, start, totals->count[VERDICT_SKIPPED], "skipped", "skipped");
-    if (to->len == start)
+    verdict_report_write_not_read_only(to, totals);
+    if (to->len == start && !no_calls)
         buf_add(to, STR("no calls"));
-    add_count(to, start, m->findings[FINDING_ERROR], "error", "errors");
-    add_count(to, start, m->findings[FINDING_WARNING], "warning", "warnings");
+    add_count(to, start, findings[FINDING_ERROR], "error", "errors");
+    add_count(to, start, findings[FINDING_WARNING], "warning", "warnings");
+    if (to->len == start)
+        buf_add(to, STR("no findings"));
     buf_add(to, STR("\n\n"));
 }
 
 /* Appends recording, target, server and duration. */
-static void add_run(const struct verdict_markdown *m, const struct call_verdict_totals *totals)
+static void add_run(struct buf *to, const struct verdict_report_run *run,
+                    const struct call_verdict_totals *totals)
 {
-    const struct verdict_report_run *run = m->run;
     char text[CLOCK_TEXT_SIZE];
-    size_t start = m->to->len;
+    size_t start = to->len;
 
-    add_part(m->to, start, "", run->file);
-    add_part(m->to, start, " → ", run->target);
-    add_part(m->to, start, ", server ", run->server_name);
-    add_part(m->to, start, " ", run->server_version);
-    add_part(m->to, start, ", protocol ", run->protocol);
+    add_part(to, start, "", run->file);
+    add_part(to, start, " → ", run->target);
+    add_part(to, start, ", server ", run->server_name);
+    add_part(to, start, " ", run->server_version);
+    add_part(to, start, ", protocol ", run->protocol);
     if (totals->duration_us >= 0)
-        buf_printf(m->to, "%s%.*s", m->to->len > start ? ", " : "",
+        buf_printf(to, "%s%.*s", to->len > start ? ", " : "",
                    STR_ARG(clock_format_duration(text, totals->duration_us)));
-    buf_add(m->to, STR("\n\n"));
+    buf_add(to, STR("\n\n"));
 }
 
 static void add_table(struct buf *to, const struct verdict_markdown_rows *rows)
@@ -294,28 +308,67 @@ static void add_steps(struct buf *to, const struct verdict_report_result *result
     }
 }
 
+static void write_section(struct buf *to, const struct verdict_markdown *m,
+                          const struct verdict_report_result *result)
+{
+    const struct call_verdict_totals *totals = result->totals;
+
+    buf_add(to, STR("### MCP "));
+    term_escape_cut(to, m->run->command, COLUMNS);
+    buf_add(to, STR(": "));
+    add_counts(to, totals, m->findings, m->run->no_calls);
+    add_run(to, m->run, totals);
+    add_part(to, to->len, "", m->run->notice);
+    if (m->run->notice.len)
+        buf_add(to, STR("\n\n"));
+    add_table(to, &m->failed);
+    add_table(to, &m->others);
+    add_details(to, &m->passed, verdict_report_passed(totals), "passed");
+    add_steps(to, result);
+}
+
 static void end_markdown(struct verdict_report *self,
                          const struct verdict_report_result *result)
 {
     struct verdict_markdown *m = (struct verdict_markdown *)self;
-    const struct call_verdict_totals *totals = result->totals;
+    struct buf section;
 
-    add_title(m, totals);
-    add_run(m, totals);
-    add_part(m->to, m->to->len, "", m->run->notice);
-    if (m->run->notice.len)
-        buf_add(m->to, STR("\n\n"));
-    add_table(m->to, &m->failed);
-    add_table(m->to, &m->others);
-    add_details(m->to, &m->passed, verdict_report_passed(totals), "passed");
-    add_steps(m->to, result);
+    buf_init(&section, VERDICT_MARKDOWN_MAX);
+    write_section(&section, m, result);
+    if (m->recordings++)
+        buf_add_ch(&m->sections, '\n');
+    if (section.full || section.len > m->sections.max - m->sections.len)
+        m->left_out++;
+    else
+        buf_add(&m->sections, buf_str(&section));
+    buf_release(&section);
+    verdict_report_add_totals(&m->all, result->totals);
+    m->no_calls = m->run->no_calls;
+    for (size_t i = 0; i <= FINDING_NOTE; i++)
+        m->all_findings[i] += m->findings[i];
+}
+
+static void finish_markdown(struct verdict_report *self)
+{
+    struct verdict_markdown *m = (struct verdict_markdown *)self;
+
+    if (m->recordings > 1) {
+        buf_printf(m->to, "## MCP: %llu recordings: ", (unsigned long long)m->recordings);
+        add_counts(m->to, &m->all, m->all_findings, m->no_calls);
+    }
+    buf_add(m->to, buf_str(&m->sections));
+    if (m->left_out)
+        buf_printf(m->to, "\n… %llu more recordings, which are counted above\n",
+                   (unsigned long long)m->left_out);
 }
 
 void verdict_markdown_init(struct verdict_markdown *m, struct buf *to)
 {
     *m = (struct verdict_markdown){
-        .report = { begin_markdown, add_verdict, add_finding, end_markdown }, .to = to
+        .report = { begin_markdown, add_verdict, add_finding, end_markdown, finish_markdown },
+        .to = to,
     };
+    buf_init(&m->sections, VERDICT_MARKDOWN_MAX - TITLE);
     buf_init(&m->failed.text, FAILED);
     buf_init(&m->others.text, OTHERS);
     buf_init(&m->passed.text, PASSED);
@@ -323,6 +376,7 @@ void verdict_markdown_init(struct verdict_markdown *m, struct buf *to)
 
 void verdict_markdown_release(struct verdict_markdown *m)
 {
+    buf_release(&m->sections);
     buf_release(&m->failed.text);
     buf_release(&m->others.text);
     buf_release(&m->passed.text);

@@ -2,7 +2,6 @@
 
 #include "base/term.h"
 #include "format/python-json.h"
-#include "mcp/method.h"
 #include "mcp/payload-compare.h"
 
 enum { TEXT = 2000 }; /* columns of a path or reason */
@@ -156,12 +155,10 @@ static void begin_lines(struct verdict_report *self, const struct verdict_report
     buf_add_ch(r->to, '\n');
 }
 
-/* Returns whether mcp-recorder shows the subject: only names, no URIs. */
+/* Returns whether mcp-recorder shows the subject: only names of tools. */
 static bool shows_subject(const struct call_verdict *v)
 {
-    const struct mcp_method *known = mcp_method_find(v->method);
-
-    return v->subject.len && known && str_eq(known->subject, STR("name"));
+    return v->subject.len && str_eq(v->method, STR("tools/call"));
 }
 
 /* Appends the lines of a failed call, each indented by four blanks more. */
@@ -237,7 +234,8 @@ void verdict_mcp_recorder_init(struct verdict_mcp_recorder *r, struct buf *to,
                                const struct verdict_mcp_recorder_options *options)
 {
     *r = (struct verdict_mcp_recorder){
-        .report = { begin_lines, add_verdict, ignore_finding, end_lines },
+        .report = { begin_lines, add_verdict, ignore_finding, end_lines,
+                    verdict_report_finish_nothing },
         .to = to,
         .options = *options,
     };

@@ -37,6 +37,9 @@ struct str verdict_report_severity(enum finding_severity severity)
 
 void verdict_report_write_name(struct buf *to, const struct call_verdict *v)
 {
+    term_escape_cut(to, v->scenario, NAME);
+    if (v->scenario.len)
+        buf_add(to, STR(": "));
     term_escape_cut(to, v->method, NAME);
     if (v->subject.len)
         buf_add_ch(to, ' ');
@@ -64,10 +67,40 @@ bool verdict_report_needs_message(const struct finding *f)
 {
     return f->message.len &&
            !(f->severity != FINDING_NOTE && str_eq(f->rule, STR("content-changed")) &&
-             f->path.len && f->recorded.len && f->live.len);
+             f->path.len && f->recorded.len && f->live.len && !str_eq(f->recorded, f->live));
 }
 
 uint64_t verdict_report_passed(const struct call_verdict_totals *totals)
 {
     return totals->count[VERDICT_PASSED] + totals->count[VERDICT_VOLATILE];
+}
+
+void verdict_report_finish_nothing(struct verdict_report *self)
+{
+    (void)self;
+}
+
+void verdict_report_add_totals(struct call_verdict_totals *to,
+                               const struct call_verdict_totals *more)
+{
+    for (size_t i = 0; i < VERDICT_KINDS; i++)
+        to->count[i] += more->count[i];
+    for (size_t i = 0; i <= FINDING_NOTE; i++)
+        to->findings[i] += more->findings[i];
+    to->updated += more->updated;
+    to->not_read_only += more->not_read_only;
+    if (more->duration_us >= 0 && to->duration_us >= 0)
+        to->duration_us += more->duration_us;
+    else
+        to->duration_us = -1;
+}
+
+void verdict_report_write_not_read_only(struct buf *to,
+                                        const struct call_verdict_totals *totals)
+{
+    if (totals->not_read_only)
+        buf_printf(to,
+                   " (%llu of tools that the server does not mark as read-only: "
+                   "--include-destructive calls them)",
+                   (unsigned long long)totals->not_read_only);
 }

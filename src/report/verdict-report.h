@@ -1,11 +1,11 @@
 /* report/verdict-report.h - interface of the outputs of a command that judges calls, such as
  * verify.
  *
- * Calls come in this order: begin(), verdict() for each call as it is judged, finding() for
- * each finding that belongs to no call, end(); once in the life of a report. It composes bytes
- * in the buffer of its owner and does no I/O: a caller that shows results at once drains the
- * buffer after each call. Reports whose first bytes depend on the totals compose everything in
- * end(). */
+ * For each recording, calls come in this order: begin(); verdict() for each call as it is
+ * judged and finding() for each finding that belongs to no call, in any order; end(). After the
+ * last recording comes finish(). It composes bytes in the buffer of its owner and does no I/O:
+ * a caller that shows results at once drains the buffer after each call. Reports whose first
+ * bytes depend on the totals compose everything in finish(). */
 #ifndef REPORT_VERDICT_REPORT_H
 #define REPORT_VERDICT_REPORT_H
 
@@ -20,6 +20,7 @@ struct verdict_report_run {
     struct str server_name, server_version, protocol; /* of the live server */
     uint64_t call_count; /* calls that will get a verdict; 0: unknown */
     struct str notice;   /* what the user must know before the first verdict */
+    bool no_calls;       /* the command judges no calls: there are findings only */
 };
 
 /* A command line that the user may want next. */
@@ -40,6 +41,7 @@ struct verdict_report {
     void (*verdict)(struct verdict_report *self, const struct call_verdict *v);
     void (*finding)(struct verdict_report *self, const struct finding *f);
     void (*end)(struct verdict_report *self, const struct verdict_report_result *result);
+    void (*finish)(struct verdict_report *self);
 };
 
 /* Return the words of --json and JUnit: "passed", "content", "warning". */
@@ -47,7 +49,8 @@ struct str verdict_report_kind(enum verdict_kind kind);
 struct str verdict_report_failure(enum verdict_failure failure);
 struct str verdict_report_severity(enum finding_severity severity);
 
-/* Appends "tools/call search #7", escaped to one line; a very long name is cut. */
+/* Appends "tools/call search #7", with the name of a scenario in front, escaped to one line; a
+ * very long name is cut. */
 void verdict_report_write_name(struct buf *to, const struct call_verdict *v);
 
 /* Appends why a call failed or was not sent, escaped to one line: "skipped: REASON", "no
@@ -56,8 +59,19 @@ void verdict_report_write_reason(struct buf *to, const struct call_verdict *v);
 
 /* Returns whether a finding needs its message to be understood. One of the rule
  * "content-changed" with its path and both values needs none, unless it is a note: then the
- * message says why it does not count. */
+ * message says why it does not count; or both look equal, because they are redacted. */
 bool verdict_report_needs_message(const struct finding *f);
+
+/* A finish() for reports that are complete after end(). */
+void verdict_report_finish_nothing(struct verdict_report *self);
+
+/* Adds the totals of another recording. */
+void verdict_report_add_totals(struct call_verdict_totals *to,
+                               const struct call_verdict_totals *more);
+
+/* Appends " (2 of tools that …)" behind the number of skipped calls, if there are such. */
+void verdict_report_write_not_read_only(struct buf *to,
+                                        const struct call_verdict_totals *totals);
 
 /* Returns the number of passed calls, those with volatile differences included. */
 uint64_t verdict_report_passed(const struct call_verdict_totals *totals);

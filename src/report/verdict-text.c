@@ -127,6 +127,8 @@ static void begin_text(struct verdict_report *self, const struct verdict_report_
     size_t from = t->to->len;
 
     t->run = run;
+    memset(t->findings, 0, sizeof t->findings);
+    t->legend_shown = t->below_calls = false;
     term_escape(t->to, run->file, TERM_ONE_LINE);
     if (run->target.len) {
         buf_add(t->to, STR(" → "));
@@ -173,14 +175,17 @@ static void add_mark(const struct verdict_text *t, struct mark mark)
     buf_add_ch(t->to, ' ');
 }
 
-/* Appends method and subject; only a terminal cuts them to their column. */
+/* Appends scenario, method and subject; only a terminal cuts them to their column. */
 static void add_name(const struct verdict_text *t, const struct call_verdict *v)
 {
     size_t columns = name_columns(t), room = t->options.width ? columns : TEXT,
            from = t->to->len;
     struct buf name;
 
-    buf_init(&name, v->method.len + 1 + v->subject.len);
+    buf_init(&name, v->scenario.len + 2 + v->method.len + 1 + v->subject.len);
+    buf_add(&name, v->scenario);
+    if (v->scenario.len)
+        buf_add(&name, STR(": "));
     buf_add(&name, v->method);
     if (v->subject.len)
         buf_add_ch(&name, ' ');
@@ -405,6 +410,7 @@ static void add_totals(const struct verdict_text *t, const struct call_verdict_t
         buf_printf(t->to, " (%llu updated)", (unsigned long long)totals->updated);
     add_total(t, from, count[VERDICT_BLOCKED], "blocked", "blocked", TERM_YELLOW);
     add_total(t, from, count[VERDICT_SKIPPED], "skipped", "skipped", TERM_YELLOW);
+    verdict_report_write_not_read_only(t->to, totals);
     if (t->to->len == from)
         buf_add(t->to, STR("no calls"));
     add_total(t, from, t->findings[FINDING_ERROR], "error", "errors", TERM_RED);
@@ -442,7 +448,8 @@ static void end_text(struct verdict_report *self, const struct verdict_report_re
 void verdict_text_init(struct verdict_text *t, struct buf *to,
                        const struct verdict_text_options *options)
 {
-    *t = (struct verdict_text){ .report = { begin_text, add_verdict, add_finding, end_text },
+    *t = (struct verdict_text){ .report = { begin_text, add_verdict, add_finding, end_text,
+                                            verdict_report_finish_nothing },
                                 .to = to,
                                 .options = *options };
 }

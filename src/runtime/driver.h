@@ -2,7 +2,7 @@
  * reports, and hands all other actions to the owner.
  *
  * Knows no transport: the owner receives and sends messages. It calls driver_dispatch() for
- * whatever its peers do. */
+ * every event. */
 #ifndef RUNTIME_DRIVER_H
 #define RUNTIME_DRIVER_H
 
@@ -55,9 +55,9 @@ void driver_init(struct driver *d, const struct app *app, struct loop *l, driver
 void driver_release(struct driver *d);
 
 /* Lets the engine handle `ev`, and sets its time. If the engine is handling another event (an
- * action can reveal that a peer has closed), `ev` is deferred until that is done, and the data
- * it points to must last as long. Events that borrow a record or text must not come at such a
- * time. */
+ * action can reveal that a connection has closed), `ev` is deferred until that is done, and the
+ * data it points to must last as long. Events that borrow a record or text must not come at
+ * such a time. */
 void driver_dispatch(struct driver *d, struct event ev);
 
 /* Parses the lines of a stdio peer and dispatches them to the engine as records. */

@@ -22,8 +22,7 @@ struct peer_http {
     struct http_client *http_client;
     struct map exchanges; /* number to struct peer_http_exchange */
     struct peer_http_exchange
-        *ended_exchange;                  /* set while the engine handles its end; else NULL */
-    struct peer_http_recording recording; /* without a recorder nothing is recorded */
+        *ended_exchange;           /* set while the engine handles its end; else NULL */
     struct str unreachable_reason; /* set while the engine handles the failure of a message
                                       without a response; else empty */
     bool answered;                 /* set by the first HTTP response */
@@ -54,13 +53,18 @@ static struct peer_http *self_of(struct peer *p)
 
 static struct recorder_time now(const struct peer_http *s)
 {
-    return s->recording.now(s->peer.owner.to);
+    return traffic_recorder_now(s->peer.owner.recorder);
 }
 
+/* A piece was recorded and is about to go on. */
 static void commit_record(const struct peer_http *s)
 {
-    if (s->recording.commit)
-        s->recording.commit(s->peer.owner.to);
+    const struct peer_owner *owner = &s->peer.owner;
+
+    if (owner->recorder)
+        traffic_recorder_commit(owner->recorder);
+    if (owner->events->progress)
+        owner->events->progress(owner->to);
 }
 
 static void dispatch(struct peer_http_exchange *p, struct event ev)
@@ -194,7 +198,7 @@ static void record_request(struct peer_http_exchange *p, const struct action_req
     size_t mark = str_find(request->target, '?');
     bool own = str_eq(request->target, buf_str(&s->mcp_client.session.target));
     struct http_recorder_request q = {
-        .conn = LANE,
+        .conn = s->peer.owner.conn,
         .method = request->method,
         .path = str_n(request->target.at, mark),
         .query = own ? STR_NONE : str_skip(request->target, mark + 1),
@@ -204,7 +208,7 @@ static void record_request(struct peer_http_exchange *p, const struct action_req
         .is_endpoint = true,
     };
 
-    p->recorded = http_recorder_begin(s->recording.recorder, &q);
+    p->recorded = http_recorder_begin(&s->peer.owner.recorder->http, &q);
     if (request->body.len)
         http_recorder_request_data(p->recorded, request->body);
     http_recorder_request_end(p->recorded, now(s));
@@ -224,7 +228,7 @@ static void start_exchange(struct peer_http *s, uint64_t number,
                                       .is_message = request->body.at };
     map_put(&s->exchanges, map_number_key(&p->number), p);
     s->peer.outcome.unanswered = !s->answered;
-    if (s->recording.recorder)
+    if (s->peer.owner.recorder)
         record_request(p, request);
     if (request->body.at)
         a.body = (struct body_framing){ .kind = BODY_LENGTH, .length = request->body.len };
@@ -442,15 +446,9 @@ bool peer_http_start(struct peer **out, const struct remote_config *remote,
     mcp_client_init(&s->mcp_client, http_client_url(client), &s->driver.actions);
     if (owner->reconnect_hint.len)
         s->mcp_client.reconnect_hint = owner->reconnect_hint;
+    if (owner->recorder)
+        traffic_recorder_set_server(owner->recorder, http_client_url(client),
+                                    str_z(remote->url));
     *out = &s->peer;
     return true;
-}
-
-void peer_http_record(struct peer *p, const struct peer_http_recording *recording)
-{
-    struct peer_http *s = self_of(p);
-
-    BUG_IF(p->transport != &http_transport);
-    s->recording = *recording;
-    s->recording.recorder->server_url = http_client_url(s->http_client);
 }

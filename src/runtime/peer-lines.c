@@ -88,7 +88,9 @@ bool peer_lines_start(struct peer_lines *s, struct loop *l, const struct peer_ta
                                 .events = &peer_events,
                                 .to = s,
                                 .in_engine = true,
-                                .reconnect_hint = s->reconnect_hint };
+                                .reconnect_hint = s->reconnect_hint,
+                                .recorder = s->recorder,
+                                .conn = s->conn };
     int errnum;
 
     BUG_IF(s->peer);

@@ -25,6 +25,8 @@ static void on_line(void *to, struct str line)
 {
     struct peer_owner *owner = &((struct peer_stdio *)to)->peer.owner;
 
+    if (owner->recorder)
+        traffic_recorder_add_line(owner->recorder, owner->conn, TO_CLIENT, line);
     owner->events->message(owner->to, line);
 }
 
@@ -32,6 +34,8 @@ static void on_too_long(void *to, uint64_t bytes)
 {
     struct peer_owner *owner = &((struct peer_stdio *)to)->peer.owner;
 
+    if (owner->recorder)
+        traffic_recorder_add_too_long(owner->recorder, owner->conn, TO_CLIENT, bytes);
     if (owner->events->too_long)
         owner->events->too_long(owner->to, bytes);
 }
@@ -53,6 +57,8 @@ static void on_stderr(void *to, struct str text)
     struct peer *p = to;
 
     keep_last_stderr(&p->outcome.last_stderr, text);
+    if (p->owner.recorder)
+        traffic_recorder_add_stderr(p->owner.recorder, p->owner.conn, text);
     if (p->owner.events->stderr_text)
         p->owner.events->stderr_text(p->owner.to, text);
 }
@@ -96,6 +102,9 @@ static void on_done(void *to, int code, int signum)
         buf_printf(&how->exit_text, "'%s' was ended by signal %d", s->name, signum);
     else
         buf_printf(&how->exit_text, "'%s' ended with exit code %d", s->name, code);
+    if (s->peer.owner.recorder)
+        traffic_recorder_add_exit(s->peer.owner.recorder, s->peer.owner.conn, code, signum,
+                                  buf_str(&how->stop_reason));
     s->peer.owner.events->exited(s->peer.owner.to);
 }
 
@@ -117,8 +126,11 @@ static void free_stdio(struct peer *p)
 
 static void send_stdio(struct peer *p, struct str message)
 {
-    if (!self_of(p)->exited)
-        stdio_server_send(self_of(p)->child, message);
+    if (self_of(p)->exited)
+        return;
+    if (p->owner.recorder)
+        traffic_recorder_add_line(p->owner.recorder, p->owner.conn, TO_SERVER, message);
+    stdio_server_send(self_of(p)->child, message);
 }
 
 static void end_stdio(struct peer *p, bool await)
@@ -162,11 +174,14 @@ bool peer_stdio_start(struct peer **out, const struct peer_target *target,
     peer_init(&s->peer, &stdio_transport, owner);
     s->name = target->argv[0];
     loop_set_env(owner->loop, target->env);
+    loop_set_cwd(owner->loop, target->cwd);
     if (!stdio_server_start(&s->child, owner->loop, target->argv, LIMIT_MESSAGE, &child_events,
                             s, errnum, e)) {
         peer_free(&s->peer);
         return false;
     }
+    if (owner->recorder)
+        traffic_recorder_add_start(owner->recorder, owner->conn);
     *out = &s->peer;
     return true;
 }

@@ -10,11 +10,13 @@
 #include "loop/loop.h"
 #include "runtime/app.h"
 #include "runtime/remote-config.h"
+#include "runtime/traffic-recorder.h"
 
 /* Where the server is: exactly one of `argv` and `remote`. Borrowed as long as the peer. */
 struct peer_target {
     char *const *argv;                  /* the command */
     char *const *env;                   /* its environment; NULL: ours */
+    const char *cwd;                    /* its folder; NULL: ours */
     const struct remote_config *remote; /* the URL */
 };
 
@@ -46,8 +48,9 @@ struct peer_events {
     /* A message could not be delivered, or the server ended the session. The error response of
      * a request that is affected follows. A process does not lose messages. */
     void (*lost)(void *to, struct str why);
-    void (*closed)(void *to); /* no `message` follows; once */
-    void (*exited)(void *to); /* after `closed`; once, last */
+    void (*progress)(void *to); /* an HTTP exchange went on: peer_queued() may have changed */
+    void (*closed)(void *to);   /* no `message` follows; once */
+    void (*exited)(void *to);   /* after `closed`; once, last */
 };
 
 /* The owner of a peer. All pointers are borrowed as long as the peer; of the events only
@@ -62,6 +65,12 @@ struct peer_owner {
      * log has them only with -v. */
     bool in_engine;
     struct str reconnect_hint; /* how to get a new HTTP session; empty: initialize again */
+    /* Records all traffic, under the connection number `conn`: a message before it is sent or
+     * delivered, with HTTP its exchange, with a process also its start, exit and stderr. The
+     * header must have been written before peer_start() of a process. NULL: nothing is
+     * recorded. */
+    struct traffic_recorder *recorder;
+    uint64_t conn;
 };
 
 struct peer {

@@ -6,24 +6,20 @@
 #include "base/random.h"
 #include "bridge/http-to-stdio.h"
 #include "loop/child.h"
-#include "loop/signals.h"
-#include "record/http-recorder.h"
 #include "runtime/http-clients.h"
 #include "runtime/peer-pool.h"
+#include "runtime/record-session.h"
 #include "runtime/record-stdio.h"
 
 struct front_recording {
-    struct record_output output;
-    struct http_recorder recorder;
-    struct loop *loop;
+    struct record_session session;
+    const struct record_front_settings *settings;
     struct driver driver;
     struct http_to_stdio bridge;
     struct http_clients clients;
     struct url own_url;
     struct peer_pool servers;
-    struct signals *signals;
     bool header_written; /* set when the header was written */
-    bool stop_requested; /* set by the first signal */
     bool clients_gone, servers_exited;
     int start_exit_code;    /* exit code if the first server could not be started */
     struct err start_error; /* the latest start failure */
@@ -35,10 +31,14 @@ struct front_exchange {
     bool by_mcpreel; /* mcpreel itself sent a part of the response */
 };
 
-static void report_write_errors(struct front_recording *s)
+static struct traffic_recorder *recorder_of(struct front_recording *s)
 {
-    record_output_report_errors(&s->output,
-                                http_recorder_check(&s->recorder, &s->output.error));
+    return &s->session.output.recorder;
+}
+
+static struct recorder_time now(struct front_recording *s)
+{
+    return traffic_recorder_now(recorder_of(s));
 }
 
 static void *on_request(void *to, const struct http_exchange *x)
@@ -57,8 +57,8 @@ static void *on_request(void *to, const struct http_exchange *x)
     };
     struct front_exchange *seen = mem_new(struct front_exchange);
 
-    record_output_log_request(&s->output, x->head);
-    seen->recorded = http_recorder_begin(&s->recorder, &q);
+    record_output_log_request(&s->session.output, x->head);
+    seen->recorded = http_recorder_begin(&recorder_of(s)->http, &q);
     return seen;
 }
 
@@ -72,16 +72,15 @@ static void on_request_end(void *to, void *seen)
 {
     struct front_recording *s = to;
 
-    http_recorder_request_end(((struct front_exchange *)seen)->recorded,
-                              record_output_now(&s->output));
-    report_write_errors(s);
+    http_recorder_request_end(((struct front_exchange *)seen)->recorded, now(s));
+    traffic_recorder_commit(recorder_of(s));
 }
 
 static void end_exchange(struct front_recording *s, struct front_exchange *seen,
                          enum http_recorder_by by, bool clean, struct str why)
 {
-    http_recorder_end(seen->recorded, by, clean, why, record_output_now(&s->output));
-    report_write_errors(s);
+    http_recorder_end(seen->recorded, by, clean, why, now(s));
+    traffic_recorder_commit(recorder_of(s));
     free(seen);
 }
 
@@ -90,23 +89,23 @@ static void on_response(void *to, void *at, const struct action *a)
 {
     struct front_recording *s = to;
     struct front_exchange *seen = at;
-    struct recorder_time now = record_output_now(&s->output);
+    struct recorder_time when = now(s);
 
     seen->by_mcpreel |= a->by_mcpreel;
     if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_OPEN)
-        record_output_log_response(&s->output, a->status, a->headers);
+        record_output_log_response(&s->session.output, a->status, a->headers);
     if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_OPEN)
         http_recorder_response(
             seen->recorded, a->status, a->headers,
-            a->by_mcpreel ? HTTP_RECORDER_BY_MCPREEL : HTTP_RECORDER_BY_SERVER, now);
+            a->by_mcpreel ? HTTP_RECORDER_BY_MCPREEL : HTTP_RECORDER_BY_SERVER, when);
     if (!a->by_mcpreel && a->text.len)
-        http_recorder_response_data(seen->recorded, a->text, now);
+        http_recorder_response_data(seen->recorded, a->text, when);
     if (a->kind == ACTION_HTTP_RESPONSE || a->kind == ACTION_STREAM_END)
         end_exchange(s, seen,
                      seen->by_mcpreel ? HTTP_RECORDER_BY_MCPREEL : HTTP_RECORDER_BY_SERVER,
                      !seen->by_mcpreel || a->kind == ACTION_HTTP_RESPONSE, a->why);
     else
-        report_write_errors(s);
+        traffic_recorder_commit(recorder_of(s));
 }
 
 static void on_rejected(void *to, void *at, unsigned status, const char *text)
@@ -115,10 +114,9 @@ static void on_rejected(void *to, void *at, unsigned status, const char *text)
     struct front_recording *s = to;
     struct front_exchange *seen = at;
 
-    http_recorder_response(seen->recorded, status, &none, HTTP_RECORDER_BY_MCPREEL,
-                           record_output_now(&s->output));
-    log_printf(s->output.app->log, LOG_DEBUG, "rejected an HTTP request with %u: %s", status,
-               text);
+    http_recorder_response(seen->recorded, status, &none, HTTP_RECORDER_BY_MCPREEL, now(s));
+    log_printf(s->session.output.app->log, LOG_DEBUG, "rejected an HTTP request with %u: %s",
+               status, text);
     end_exchange(s, seen, HTTP_RECORDER_BY_MCPREEL, true, str_z(text));
 }
 
@@ -146,11 +144,8 @@ static void put_server_record(struct front_recording *s, uint64_t number, struct
     struct recorder_context at = { .has = HAS_CONN | (session ? HAS_SESSION : 0u),
                                    .conn = number,
                                    .session = session };
-    struct record_output *reel = &s->output;
 
-    record_output_report_errors(
-        reel,
-        recorder_add_record(&reel->recorder, &at, r, record_output_now(reel), &reel->error));
+    traffic_recorder_add_record(recorder_of(s), &at, r);
 }
 
 static void on_started(void *to, uint64_t number)
@@ -211,7 +206,7 @@ static void on_stderr(void *to, uint64_t number, struct str text)
         struct str line = str_trim(str_cut(&text, '\n'));
 
         if (line.len)
-            log_printf(s->output.app->log, LOG_INFO, "server %llu: %.*s",
+            log_printf(s->session.output.app->log, LOG_INFO, "server %llu: %.*s",
                        (unsigned long long)number, STR_ARG(line));
     }
 }
@@ -230,7 +225,7 @@ static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
 static void check_done(struct front_recording *s)
 {
     if (s->clients_gone && s->servers_exited)
-        loop_stop(s->loop);
+        loop_stop(s->session.loop);
 }
 
 static void on_servers_exited(void *to)
@@ -302,83 +297,86 @@ static void step(void *engine, const struct event *ev)
     http_to_stdio_step(engine, ev);
 }
 
-static void on_signal(void *to, int signum)
+/* Starts the first server. */
+static int start(void *to, struct err *e)
+{
+    struct front_recording *s = to;
+
+    if (s->settings->listening->ready_fd)
+        child_set_cloexec((int)s->settings->listening->ready_fd);
+    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_OPENED });
+    if (s->start_exit_code)
+        *e = s->start_error;
+    return s->start_exit_code;
+}
+
+static bool announce(void *to, struct err *e)
+{
+    struct front_recording *s = to;
+
+    return listen_config_announce(s->session.output.app, s->settings->listening,
+                                  http_server_address(s->clients.server), STR("/mcp"), e);
+}
+
+static void started(void *to)
+{
+    struct front_recording *s = to;
+
+    s->header_written = true;
+    on_started(s, 1);
+}
+
+static void stop(void *to, int signum)
 {
     struct front_recording *s = to;
 
     (void)signum;
-    if (s->stop_requested)
-        loop_stop(s->loop); /* a second signal ends at once */
-    s->stop_requested = true;
     driver_dispatch(&s->driver, (struct event){ .kind = EVENT_INPUT_CLOSED });
 }
 
-/* Restores default signal handling while only the disk is waited for. */
-static void on_disk_wait(void *to)
+static int end(void *to, struct err *e)
 {
     struct front_recording *s = to;
 
-    signals_close(s->signals);
-    s->signals = NULL;
+    (void)e;
+    http_clients_close(&s->clients);
+    peer_pool_release(&s->servers);
+    return EXIT_OK;
 }
 
-/* Creates a new file before the first server starts: without a file there is no session.
- * Replaces an old file only once there is something to replace it with. */
-static int start_recording(struct front_recording *s, const struct record_front_settings *front,
-                           struct err *e)
-{
-    bool later = s->output.target->force;
-
-    if (!record_output_open(&s->output, !later, e))
-        return app_exit_code(e);
-    if (front->listening->ready_fd)
-        child_set_cloexec((int)front->listening->ready_fd);
-    driver_dispatch(&s->driver, (struct event){ .kind = EVENT_OPENED });
-    if (s->start_exit_code)
-        *e = s->start_error;
-    if ((!s->start_exit_code && later && !record_output_open(&s->output, true, e)) ||
-        s->start_exit_code) {
-        if (!later)
-            record_output_remove(&s->output);
-        return s->start_exit_code ? s->start_exit_code : app_exit_code(e);
-    }
-    if (!listen_config_announce(s->output.app, front->listening,
-                                http_server_address(s->clients.server), STR("/mcp"), e)) {
-        record_output_remove(&s->output);
-        return app_exit_code(e);
-    }
-    record_output_write_header(&s->output, STR("stdio"));
-    s->header_written = true;
-    on_started(s, 1);
-    return 0;
-}
+static const struct record_session_kind session_kind = {
+    .transport = STR_INIT("stdio"),
+    .starts_server = true,
+    .listens = true,
+    .start = start,
+    .announce = announce,
+    .started = started,
+    .stop = stop,
+    .end = end,
+};
 
 /* Endpoint events of HTTP+SSE streams point to mcpreel itself. */
-static void set_recorder_url(struct front_recording *s)
+static void set_own_url(struct front_recording *s)
 {
     struct url_authority at = *http_server_address(s->clients.server);
 
     s->own_url = (struct url){ .authority = at, .path = STR("/") };
-    s->recorder.server_url = &s->own_url;
+    traffic_recorder_set_server(recorder_of(s), &s->own_url, STR_NONE);
 }
 
-static int run(struct front_recording *s, const struct record_front_settings *front,
-               struct err *e)
+static int run(struct front_recording *s, struct err *e)
 {
-    int code;
+    const struct record_front_settings *front = s->settings;
 
-    if (!http_clients_open(&s->clients, s->loop, &s->driver, &front->address, e))
+    if (!http_clients_open(&s->clients, s->session.loop, &s->driver, &front->address, e)) {
+        peer_pool_release(&s->servers);
         return app_exit_code(e);
+    }
     s->clients.access_rules = listen_config_access(front->listening, &front->address);
-    set_recorder_url(s);
+    set_own_url(s);
     s->clients.observer = &clients_observer;
     s->clients.to = s;
-    s->signals = signals_watch_listener(s->loop, on_signal, s);
-    code = start_recording(s, front, e);
-    if (!code)
-        loop_run(s->loop);
-    http_clients_close(&s->clients);
-    return code;
+    return record_session_run(&s->session, e);
 }
 
 int record_front_run(const struct app *app, struct record_path *target,
@@ -390,30 +388,17 @@ int record_front_run(const struct app *app, struct record_path *target,
                                              .mcp_recorder_compat =
                                                  front->mcp_recorder_compat };
     struct peer_target server = { .argv = settings->server_argv, .env = settings->server_env };
-    struct front_recording s = { .start_exit_code = 0 };
+    struct front_recording s = { .settings = front };
     int code;
 
-    record_output_init(&s.output, app, target, settings, on_disk_wait, &s);
-    s.output.batch_writes = true;
-    http_recorder_init(&s.recorder, &s.output.recorder, settings->max_message,
-                       redaction_seen_secrets(settings->redaction));
-    if (!settings->redaction->redactor.keep_url)
-        http_recorder_redact_urls(&s.recorder, STR_NONE);
-    s.loop = loop_new();
-    driver_init(&s.driver, app, s.loop, step, &s.bridge, act, &s);
+    record_session_init(&s.session, app, target, settings, &session_kind, &s);
+    s.session.output.batch_writes = true;
+    driver_init(&s.driver, app, s.session.loop, step, &s.bridge, act, &s);
     http_to_stdio_init(&s.bridge, &options, &s.driver.actions);
-    peer_pool_init(&s.servers, s.loop, &s.driver, &server, &servers_observer, &s);
-    code = run(&s, front, e);
-    peer_pool_release(&s.servers);
-    if (!code) {
-        s.output.too_long = s.recorder.too_long;
-        code = record_output_finish(&s.output, 0, NULL);
-    }
-    signals_close(s.signals);
+    peer_pool_init(&s.servers, s.session.loop, &s.driver, &server, &servers_observer, &s);
+    code = run(&s, e);
     http_to_stdio_release(&s.bridge);
     driver_release(&s.driver);
-    loop_free(s.loop);
-    http_recorder_release(&s.recorder);
-    record_output_release(&s.output);
+    record_session_release(&s.session);
     return code;
 }

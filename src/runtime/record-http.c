@@ -4,12 +4,11 @@
 
 #include "base/errors-once.h"
 #include "base/mem.h"
-#include "loop/signals.h"
 #include "mcphttp/url-rewrite.h"
-#include "record/http-recorder.h"
 #include "record/sse-rewrite.h"
 #include "runtime/http-sse-hint.h"
 #include "runtime/record-oauth.h"
+#include "runtime/record-session.h"
 #include "transport/http-relay.h"
 
 enum {
@@ -19,16 +18,13 @@ enum {
 
 /* Records the events of the relay. */
 struct http_recording {
-    struct record_output output;
-    struct http_recorder recorder;
+    struct record_session session;
+    const struct record_http_settings *settings;
     struct http_access access_rules;
     struct record_oauth oauth;
     struct http_sse_hint sse_hint;
-    struct loop *loop;
     struct http_relay *relay;
-    struct signals *signals;
     struct url server_url;
-    bool stop_requested;              /* set by the first signal */
     bool logged_other_path;           /* a request to another path was logged */
     bool logged_unrewritable_stream;  /* a stream was logged that cannot be rewritten */
     bool logged_fd_limit;             /* the warning about too many clients was logged */
@@ -49,11 +45,21 @@ struct recorded_exchange {
     struct arena arena;
 };
 
+static struct traffic_recorder *recorder_of(struct http_recording *s)
+{
+    return &s->session.output.recorder;
+}
+
+static struct recorder_time now(struct http_recording *s)
+{
+    return traffic_recorder_now(recorder_of(s));
+}
+
 static bool on_is_sse_post(void *to, const struct request_head *r)
 {
     struct http_recording *s = to;
 
-    return http_recorder_is_sse_post(&s->recorder, r->method, r->path, r->query);
+    return http_recorder_is_sse_post(&recorder_of(s)->http, r->method, r->path, r->query);
 }
 
 /* Logs the first request to another path. Logins are forwarded like that, but a client may have
@@ -66,8 +72,8 @@ static void log_other_path(struct http_recording *s, const struct request_head *
         return;
     s->logged_other_path = true;
     buf_init(&path, REQUEST_HEAD_BYTES_MAX);
-    redactor_redact_path(&s->output.settings->redaction->redactor, r->path, &path);
-    log_printf(s->output.app->log, LOG_INFO,
+    redactor_redact_path(&s->session.output.settings->redaction->redactor, r->path, &path);
+    log_printf(s->session.output.app->log, LOG_INFO,
                "requests to '%.*s' are forwarded, but only their headers are recorded: it is "
                "not the MCP endpoint",
                STR_ARG(buf_str(&path)));
@@ -79,14 +85,12 @@ static struct recorded_exchange *exchange_of(const struct http_relay_exchange *p
     return p->user;
 }
 
-static struct recorded_exchange *exchange_new(const struct http_recording *s,
-                                              struct http_relay_exchange *p,
+static struct recorded_exchange *exchange_new(struct http_relay_exchange *p,
                                               const struct request_head *r)
 {
     struct recorded_exchange *x = mem_new(struct recorded_exchange);
 
-    x->may_be_sse = s->recorder.server_url && p->is_endpoint &&
-                    sse_rewrite_may_apply(r->method, &r->headers);
+    x->may_be_sse = p->is_endpoint && sse_rewrite_may_apply(r->method, &r->headers);
     p->no_compression = x->may_be_sse;
     return x;
 }
@@ -113,11 +117,12 @@ static void on_request(void *to, struct http_relay_exchange *p, const struct req
         .has_body = !body_is_empty(r->body),
     };
 
-    record_output_log_request(&s->output, r);
-    p->user = exchange_new(s, p, r);
-    exchange_of(p)->recorded = http_recorder_begin(&s->recorder, &q);
+    record_output_log_request(&s->session.output, r);
+    p->user = exchange_new(p, r);
+    exchange_of(p)->recorded = http_recorder_begin(&recorder_of(s)->http, &q);
     if (p->access.status)
-        listen_config_log_rejected(s->output.app->log, &s->logged_rejections, NULL, &p->access);
+        listen_config_log_rejected(s->session.output.app->log, &s->logged_rejections, NULL,
+                                   &p->access);
     else if (!p->is_endpoint)
         log_other_path(s, r);
 }
@@ -132,7 +137,7 @@ static struct str on_request_end(void *to, struct http_relay_exchange *p)
 {
     struct http_recording *s = to;
 
-    http_recorder_request_end(exchange_of(p)->recorded, record_output_now(&s->output));
+    http_recorder_request_end(exchange_of(p)->recorded, now(s));
     return http_recorder_request_id(exchange_of(p)->recorded);
 }
 
@@ -154,13 +159,13 @@ static void start_rewrite(struct http_recording *s, struct http_relay_exchange *
     if (!x->may_be_sse)
         return;
     if (sse_rewrite_is_possible(r->status, &r->headers)) {
-        x->rewrite = sse_rewrite_new(s->recorder.server_url, &client);
+        x->rewrite = sse_rewrite_new(&s->server_url, &client);
         p->is_rewritten = true;
         http_sse_hint_note_stream(&s->sse_hint);
     } else if (!s->logged_unrewritable_stream && r->status == OK &&
                media_type_of_headers(&r->headers) == MEDIA_SSE) {
         s->logged_unrewritable_stream = true;
-        log_printf(s->output.app->log, LOG_INFO,
+        log_printf(s->session.output.app->log, LOG_INFO,
                    "the server %s; an 'endpoint' event in it cannot be rewritten",
                    headers_count(&r->headers, STR("content-encoding"))
                        ? "compressed an SSE stream"
@@ -182,8 +187,8 @@ static void log_foreign_stream(struct http_recording *s, const struct http_relay
         return;
     s->logged_foreign_stream = true;
     buf_init(&path, REQUEST_HEAD_BYTES_MAX);
-    redactor_redact_path(&s->output.settings->redaction->redactor, asked->path, &path);
-    log_printf(s->output.app->log, LOG_WARN,
+    redactor_redact_path(&s->session.output.settings->redaction->redactor, asked->path, &path);
+    log_printf(s->session.output.app->log, LOG_WARN,
                "the SSE stream at '%.*s' and the messages posted for it are not recorded: it "
                "is not the recorded endpoint; for legacy HTTP+SSE, give that path with --url",
                STR_ARG(buf_str(&path)));
@@ -205,7 +210,7 @@ static void note_redirect(struct http_recording *s, struct http_relay_exchange *
         return;
     x->redirected_to = to.warning;
     if (!s->logged_redirect)
-        log_printf(s->output.app->log, LOG_WARN, "%.*s%s", STR_ARG(to.warning),
+        log_printf(s->session.output.app->log, LOG_WARN, "%.*s%s", STR_ARG(to.warning),
                    to.is_valid_url ? "; if that is the MCP endpoint, give that URL with --url"
                                    : "");
     s->logged_redirect = true;
@@ -214,12 +219,13 @@ static void note_redirect(struct http_recording *s, struct http_relay_exchange *
 /* Logs once that a response cannot be decompressed. */
 static void log_undecodable(struct http_recording *s)
 {
-    if (s->logged_undecodable || s->recorder.decompress_error.kind == ERR_OK)
+    const struct err *why = &recorder_of(s)->http.decompress_error;
+
+    if (s->logged_undecodable || why->kind == ERR_OK)
         return;
     s->logged_undecodable = true;
-    log_printf(s->output.app->log, LOG_WARN,
-               "a compressed response was forwarded but not recorded: %s",
-               s->recorder.decompress_error.msg);
+    log_printf(s->session.output.app->log, LOG_WARN,
+               "a compressed response was forwarded but not recorded: %s", why->msg);
 }
 
 static void on_head(void *to, struct http_relay_exchange *p, const struct request_head *asked,
@@ -227,9 +233,9 @@ static void on_head(void *to, struct http_relay_exchange *p, const struct reques
 {
     struct http_recording *s = to;
 
-    record_output_log_response(&s->output, r->status, &r->headers);
+    record_output_log_response(&s->session.output, r->status, &r->headers);
     http_recorder_response(exchange_of(p)->recorded, r->status, &r->headers,
-                           HTTP_RECORDER_BY_SERVER, record_output_now(&s->output));
+                           HTTP_RECORDER_BY_SERVER, now(s));
     start_rewrite(s, p, asked, r);
     log_foreign_stream(s, p, asked, r);
     note_redirect(s, p, asked, r);
@@ -242,7 +248,7 @@ static void on_response_data(void *to, struct http_relay_exchange *p, struct str
 {
     struct http_recording *s = to;
 
-    http_recorder_response_data(exchange_of(p)->recorded, bytes, record_output_now(&s->output));
+    http_recorder_response_data(exchange_of(p)->recorded, bytes, now(s));
     log_undecodable(s);
 }
 
@@ -257,7 +263,7 @@ static bool on_edit(void *to, struct http_relay_exchange *p, struct str *bytes, 
     if (sse_rewrite_feed(x->rewrite, bytes, last, &e))
         return true;
     *why = arena_printf(&x->arena, "%s", e.msg).at;
-    log_printf(s->output.app->log, LOG_ERROR, "%s; aborted the stream", e.msg);
+    log_printf(s->session.output.app->log, LOG_ERROR, "%s; aborted the stream", e.msg);
     return false;
 }
 
@@ -268,9 +274,9 @@ static void on_local_response(void *to, struct http_relay_exchange *p, unsigned 
     struct http_recording *s = to;
 
     http_recorder_response(exchange_of(p)->recorded, status, &none, HTTP_RECORDER_BY_MCPREEL,
-                           record_output_now(&s->output));
+                           now(s));
     exchange_of(p)->local_error = arena_str(&exchange_of(p)->arena, str_z(text));
-    log_printf(s->output.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG,
+    log_printf(s->session.output.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG,
                "answered an HTTP request with %u: %s", status, text);
 }
 
@@ -309,26 +315,25 @@ static void on_end(void *to, struct http_relay_exchange *p, const struct http_re
         why = end->cause == HTTP_RELAY_BY_SERVER ? exchange_of(p)->redirected_to
                                                  : exchange_of(p)->local_error;
     http_recorder_end(exchange_of(p)->recorded, ended_by(end->cause), end->complete, why,
-                      record_output_now(&s->output));
+                      now(s));
     exchange_free(p->user);
     if (!end->complete && end->text)
-        log_printf(s->output.app->log, end_log_level(s, end), "HTTP request %llu aborted: %s",
-                   (unsigned long long)p->number, end->text);
+        log_printf(s->session.output.app->log, end_log_level(s, end),
+                   "HTTP request %llu aborted: %s", (unsigned long long)p->number, end->text);
 }
 
 static void on_commit_record(void *to)
 {
     struct http_recording *s = to;
 
-    record_output_report_errors(&s->output,
-                                http_recorder_check(&s->recorder, &s->output.error));
+    traffic_recorder_commit(recorder_of(s));
 }
 
 static void on_refused(void *to, uint64_t connection, const struct http_exchange_failure *why)
 {
     struct http_recording *s = to;
 
-    listen_config_log_refused(s->output.app->log, &s->logged_fd_limit, connection, why);
+    listen_config_log_refused(s->session.output.app->log, &s->logged_fd_limit, connection, why);
 }
 
 static const struct http_relay_events relay_events = {
@@ -349,33 +354,12 @@ static void on_done(void *to)
 {
     struct http_recording *s = to;
 
-    loop_stop(s->loop);
+    loop_stop(s->session.loop);
 }
 
-static void on_signal(void *to, int signum)
+static bool open_relay(struct http_recording *s, struct err *e)
 {
-    struct http_recording *s = to;
-
-    (void)signum;
-    if (s->stop_requested)
-        loop_stop(s->loop); /* a second signal ends at once */
-    else
-        http_relay_stop(s->relay, GRACE_MS, on_done, s);
-    s->stop_requested = true;
-}
-
-/* Restores default signal handling while only the disk is waited for. */
-static void on_disk_wait(void *to)
-{
-    struct http_recording *s = to;
-
-    signals_close(s->signals);
-    s->signals = NULL;
-}
-
-static bool open_relay(struct http_recording *s, const struct record_http_settings *http,
-                       struct err *e)
-{
+    const struct record_http_settings *http = s->settings;
     struct http_relay_config config = {
         .listen = { .host = http->address.host, .port = http->address.port },
         .server = { .url = str_z(http->server->url),
@@ -388,70 +372,74 @@ static bool open_relay(struct http_recording *s, const struct record_http_settin
         .rewriter_to = &s->oauth,
     };
 
-    s->recorder.server_url = &s->server_url;
+    traffic_recorder_set_server(recorder_of(s), &s->server_url, config.server.url);
     return url_parse(&s->server_url, config.server.url, e) &&
-           http_relay_open(&s->relay, s->loop, &config, &relay_events, s, e);
+           http_relay_open(&s->relay, s->session.loop, &config, &relay_events, s, e);
 }
 
 /* Announces the server's path, or '/' if that is a secret. */
-static bool announce(struct http_recording *s, const struct record_http_settings *http,
-                     struct err *e)
+static bool announce(void *to, struct err *e)
 {
+    struct http_recording *s = to;
+    struct record_output *output = &s->session.output;
     struct str path = s->server_url.path;
 
     return listen_config_announce(
-        s->output.app, http->listening, http_relay_address(s->relay),
-        redaction_may_show_path(s->output.settings->redaction, path) ? path : STR("/"), e);
+        output->app, s->settings->listening, http_relay_address(s->relay),
+        redaction_may_show_path(output->settings->redaction, path) ? path : STR("/"), e);
 }
 
-static int run(struct http_recording *s, const struct record_http_settings *http, struct err *e)
+static void stop(void *to, int signum)
 {
-    int code = 0;
+    struct http_recording *s = to;
 
-    if (!open_relay(s, http, e))
-        return app_exit_code(e);
-    record_oauth_init(&s->oauth, s->output.app, str_z(http->server->url));
-    http_sse_hint_init(&s->sse_hint, s->loop, s->output.app->log, s->server_url.path);
-    s->signals = signals_watch_listener(s->loop, on_signal, s);
-    if (!record_output_open(&s->output, true, e)) {
-        code = app_exit_code(e);
-    } else if (!announce(s, http, e)) {
-        code = app_exit_code(e);
-        record_output_remove(&s->output);
-    } else {
-        record_output_write_header(&s->output, STR("http"));
-        loop_run(s->loop);
-    }
+    (void)signum;
+    http_relay_stop(s->relay, GRACE_MS, on_done, s);
+}
+
+static int end(void *to, struct err *e)
+{
+    struct http_recording *s = to;
+
+    (void)e;
     http_relay_close(s->relay);
     http_sse_hint_finish(&s->sse_hint);
-    if (!code) {
-        s->output.too_long = s->recorder.too_long;
-        code = record_output_finish(&s->output, 0, NULL);
-    }
-    signals_close(s->signals);
-    return code;
+    return EXIT_OK;
+}
+
+static const struct record_session_kind session_kind = {
+    .transport = STR_INIT("http"),
+    .listens = true,
+    .announce = announce,
+    .stop = stop,
+    .end = end,
+};
+
+static int run(struct http_recording *s, struct err *e)
+{
+    const struct app *app = s->session.output.app;
+
+    if (!open_relay(s, e))
+        return app_exit_code(e);
+    record_oauth_init(&s->oauth, app, str_z(s->settings->server->url));
+    http_sse_hint_init(&s->sse_hint, s->session.loop, app->log, s->server_url.path);
+    return record_session_run(&s->session, e);
 }
 
 int record_http_run(const struct app *app, struct record_path *target,
                     const struct record_settings *settings,
                     const struct record_http_settings *http, struct err *e)
 {
-    struct http_recording s = { .access_rules =
+    struct http_recording s = { .settings = http,
+                                .access_rules =
                                     listen_config_access(http->listening, &http->address) };
     int code;
 
     s.access_rules.adds_credentials = http->server->secrets.count > 0;
-    record_output_init(&s.output, app, target, settings, on_disk_wait, &s);
-    s.output.batch_writes = true;
-    http_recorder_init(&s.recorder, &s.output.recorder, settings->max_message,
-                       redaction_seen_secrets(settings->redaction));
-    if (!settings->redaction->redactor.keep_url)
-        http_recorder_redact_urls(&s.recorder, str_z(http->server->url));
-    s.loop = loop_new();
-    code = run(&s, http, e);
-    loop_free(s.loop);
+    record_session_init(&s.session, app, target, settings, &session_kind, &s);
+    s.session.output.batch_writes = true;
+    code = run(&s, e);
     record_oauth_release(&s.oauth);
-    http_recorder_release(&s.recorder);
-    record_output_release(&s.output);
+    record_session_release(&s.session);
     return code;
 }

@@ -1,6 +1,5 @@
 #include "runtime/record-output.h"
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "format/recording-line.h"
 #include "redact/secret-name.h"
@@ -10,27 +9,8 @@
 
 enum {
     RESULT_TEXT = 1 << 16,
-    LOGGED_PIECE = 3000,   /* bytes of a body in one line of the log */
-    WALL_CLOCK_US = 10000, /* the wall clock is read again after this time */
+    LOGGED_PIECE = 3000, /* bytes of a body in one line of the log */
 };
-
-/* Derives the wall time from the monotonic clock in between, to save a system call per
- * message. */
-struct recorder_time record_output_now(struct record_output *r)
-{
-    int64_t us = clock_mono_us() - r->started_us;
-
-    if (us - r->wall_clock_read.us >= WALL_CLOCK_US || !r->wall_clock_read.wall_us)
-        r->wall_clock_read = (struct recorder_time){ us, clock_wall_us() };
-    return (struct recorder_time){ us,
-                                   r->wall_clock_read.wall_us + us - r->wall_clock_read.us };
-}
-
-/* Returns the only sink through which records reach the file. */
-static struct sink *redacting_sink(struct record_output *r)
-{
-    return redaction_sink(r->settings->redaction, &r->counting_sink);
-}
 
 /* Returns whether the recording may replace an old file. A client that reaches no server leaves
  * only its own requests. */
@@ -44,7 +24,7 @@ static void note_session(struct record_output *r, const struct record *record)
     r->any_message |=
         record->kind == RECORD_MESSAGE || (record->kind == RECORD_GAP && record->gap.messages);
     if (!r->settings->server_argv)
-        refused_request_note(&r->refused, record);
+        rejection_log_note(&r->rejection_log, record);
     r->server_responded |=
         record->kind == RECORD_HTTP_RESPONSE && str_eq(record->http.by, STR("server"));
 }
@@ -101,8 +81,7 @@ void record_output_log_response(const struct record_output *r, unsigned status,
     log_headers(r, '<', fields);
 }
 
-/* Called after redaction, so that no secret is split. */
-static void log_body(const struct record_output *r, const struct record *record)
+void record_output_log_message(const struct log *log, const struct record *record)
 {
     bool message = record->kind == RECORD_MESSAGE;
     struct str text = message ? json_raw(record->message.msg) : record->bytes.bytes;
@@ -113,8 +92,7 @@ static void log_body(const struct record_output *r, const struct record *record)
     while (text.len) {
         struct str piece = str_n(text.at, text.len < LOGGED_PIECE ? text.len : LOGGED_PIECE);
 
-        log_printf(r->app->log, LOG_DEBUG, "%c %.*s", dir == TO_SERVER ? '>' : '<',
-                   STR_ARG(piece));
+        log_printf(log, LOG_DEBUG, "%c %.*s", dir == TO_SERVER ? '>' : '<', STR_ARG(piece));
         text = str_skip(text, piece.len);
     }
 }
@@ -126,38 +104,10 @@ static bool put_counted(struct sink *self, const struct record *record, struct e
 
     note_session(r, record);
     if (r->settings->log_http)
-        log_body(r, record);
+        record_output_log_message(r->app->log, record);
     if (r->target->format != &recording_format && !r->loss.sink.put(&r->loss.sink, record, e))
         return false;
     return r->writer.sink.put(&r->writer.sink, record, e);
-}
-
-void record_output_init(struct record_output *r, const struct app *app,
-                        struct record_path *place, const struct record_settings *how,
-                        void (*waits)(void *to), void *to)
-{
-    *r = (struct record_output){
-        .app = app,
-        .target = place,
-        .settings = how,
-        .started_us = clock_mono_us(),
-        .counting_sink = { put_counted },
-        .server_responded = how->server_argv != NULL,
-        .disk_wait = waits,
-        .to = to,
-    };
-    loss_init(&r->loss, place->format->keeps);
-    r->loss.source_keeps = recording_format.keeps;
-    r->loss.name = str_z(place->format->name);
-    if (!how->server_argv)
-        refused_request_init(&r->refused, app->log, str_z(how->server_url));
-    recorder_init(&r->recorder, redacting_sink(r));
-}
-
-void record_output_release(struct record_output *r)
-{
-    recorder_release(&r->recorder);
-    loss_release(&r->loss);
 }
 
 static void log_write_error(const struct record_output *r, enum appender_problem kind,
@@ -199,20 +149,62 @@ static void try_replace_old(struct record_output *r)
     r->replace_failed = !ok;
 }
 
-/* The file accepts every record or reports its loss; a record that does not get there is logged
- * here, once. */
-void record_output_report_errors(struct record_output *r, bool kept)
+/* The file accepts every record or reports its loss itself; a record that does not get there is
+ * logged here, once. */
+static void log_lost_record(void *to, const struct err *why)
 {
+    struct record_output *r = to;
+
+    if (!r->incomplete)
+        log_write_error(r, APPENDER_DROPPED, why);
+    r->incomplete = true;
+}
+
+/* Replaces an old file of that name once a message to or from a reachable server was
+ * recorded. */
+static void flush_and_log(void *to)
+{
+    struct record_output *r = to;
     enum appender_problem kind;
 
-    if (!kept && !r->incomplete)
-        log_write_error(r, APPENDER_DROPPED, &r->error);
-    r->incomplete |= !kept;
     live_writer_flush(&r->writer);
     while ((kind = live_writer_next_error(&r->writer, &r->error)) != APPENDER_OK)
         log_write_error(r, kind, &r->error);
     if (recorded_anything(r) && !r->writer.finished)
         try_replace_old(r);
+}
+
+void record_output_init(struct record_output *r, const struct app *app,
+                        struct record_path *target, const struct record_settings *settings,
+                        void (*disk_wait)(void *to), void *to)
+{
+    *r = (struct record_output){
+        .app = app,
+        .target = target,
+        .settings = settings,
+        .counting_sink = { put_counted },
+        .server_responded = settings->server_argv != NULL,
+        .disk_wait = disk_wait,
+        .to = to,
+    };
+    loss_init(&r->loss, target->format->keeps);
+    r->loss.source_keeps = recording_format.keeps;
+    r->loss.name = str_z(target->format->name);
+    if (!settings->server_argv)
+        rejection_log_init(&r->rejection_log, app->log, str_z(settings->server_url));
+    traffic_recorder_init(&r->recorder, settings->redaction, settings->max_message,
+                          log_lost_record, r);
+    traffic_recorder_add_sink(
+        &r->recorder, &(struct traffic_recorder_sink){ &r->counting_sink, flush_and_log, r });
+    if (settings->calls)
+        traffic_recorder_add_sink(
+            &r->recorder, &(struct traffic_recorder_sink){ .records = settings->calls });
+}
+
+void record_output_release(struct record_output *r)
+{
+    traffic_recorder_release(&r->recorder);
+    loss_release(&r->loss);
 }
 
 static struct str json_strings(struct arena *a, char *const *at, size_t count)
@@ -244,12 +236,9 @@ static struct str command_line(struct arena *a, char *const *argv)
     return line;
 }
 
-/* Composes all that the header says about the server and its command line. */
-static struct record_header compose_header(const struct record_output *r, struct str transport,
-                                           struct arena *a)
+struct record_header record_output_compose_header(const struct record_settings *how,
+                                                  struct str transport, struct arena *a)
 {
-    const struct record_settings *how = r->settings;
-
     return (struct record_header){
         .version = STR(RECORDING_VERSION),
         .name = str_z(how->name),
@@ -279,11 +268,10 @@ static void log_start(const struct record_output *r)
 void record_output_write_header(struct record_output *r, struct str transport)
 {
     struct arena a = { 0 };
-    struct record_header header = compose_header(r, transport, &a);
+    struct record_header header = record_output_compose_header(r->settings, transport, &a);
 
     log_start(r);
-    record_output_report_errors(
-        r, recorder_write_header(&r->recorder, &header, record_output_now(r), &r->error));
+    traffic_recorder_write_header(&r->recorder, &header);
     arena_release(&a);
 }
 
@@ -350,8 +338,9 @@ static bool lost_content(const struct loss *l)
 static void add_count(struct buf *text, const struct record_output *r,
                       const struct live_writer_result *end, bool empty)
 {
-    unsigned long long lost = end->lost_messages + r->too_long,
-                       seen = r->recorder.seq + r->too_long;
+    unsigned long long too_long = traffic_recorder_too_long(&r->recorder),
+                       lost = end->lost_messages + too_long,
+                       seen = r->recorder.recorder.seq + too_long;
     struct err ignored = ERR_NONE;
     const char *path = r->target->path;
 
@@ -372,7 +361,8 @@ static void add_count(struct buf *text, const struct record_output *r,
 static void log_result(const struct record_output *r, const struct live_writer_result *end,
                        const char *remark, bool empty)
 {
-    bool bad = end->lost_messages || r->too_long || remark || r->journal_kept || empty ||
+    unsigned long long too_long = traffic_recorder_too_long(&r->recorder);
+    bool bad = end->lost_messages || too_long || remark || r->journal_kept || empty ||
                end->file_replaced;
     struct buf text;
 
@@ -382,9 +372,9 @@ static void log_result(const struct record_output *r, const struct live_writer_r
         buf_printf(&text, " and %u further part%s", end->parts - 1, end->parts == 2 ? "" : "s");
     if (end->file_replaced)
         buf_printf(&text, ", which is not complete");
-    if (r->too_long)
-        buf_printf(&text, "; %llu %s longer than --max-message",
-                   (unsigned long long)r->too_long, r->too_long == 1 ? "was" : "were");
+    if (too_long)
+        buf_printf(&text, "; %llu %s longer than --max-message", too_long,
+                   too_long == 1 ? "was" : "were");
     if (loss_is_any(&r->loss) && !empty) {
         buf_printf(&text, "; lost in '%s': ", r->target->format->name);
         loss_add_text(&text, &r->loss);
@@ -402,15 +392,17 @@ static void log_result(const struct record_output *r, const struct live_writer_r
 static bool make_document(struct record_output *r, const struct live_writer_result *end,
                           bool *empty)
 {
-    const struct record_path *p = r->target;
+    struct record_path *p = r->target;
     struct err e = ERR_NONE;
 
-    if (!record_path_write_document(r->app, p->live_path, p->path, p->format, p->force, empty,
-                                    &e)) {
+    *empty = p->complete_only && !recorded_anything(r);
+    if (!*empty && !record_path_write_document(r->app, p->live_path, p->path, p->format,
+                                               p->force, empty, &e)) {
         err_hint(&e, "everything that was recorded is in '%s'", p->live_path);
         log_err(r->app->log, &e);
         return false;
     }
+    p->written = !*empty;
     r->journal_kept = end->write_pending || (r->settings->strict && lost_content(&r->loss));
     if (!r->journal_kept)
         r->app->sys->unlink(r->app->sys, p->live_path);
@@ -420,7 +412,7 @@ static bool make_document(struct record_output *r, const struct live_writer_resu
 /* Returns whether everything recorded was lost. */
 static bool is_all_lost(const struct record_output *r, const struct live_writer_result *end)
 {
-    return end->lost_messages >= r->recorder.seq &&
+    return end->lost_messages >= r->recorder.recorder.seq &&
            live_writer_path(&r->writer) != r->target->live_path;
 }
 
@@ -447,22 +439,39 @@ static bool replace_old_file(struct record_output *r, const struct live_writer_r
     return ok;
 }
 
+/* Logs that a failed session does not become a recording. */
+static bool leave_journal(struct record_output *r)
+{
+    struct err ignored = ERR_NONE;
+    const char *path = r->target->path;
+
+    log_printf(r->app->log, LOG_ERROR,
+               "the server failed; '%s' was not %s, the session is in '%s'", path,
+               file_can_create(r->app->sys, path, false, &ignored) ? "created" : "changed",
+               r->target->live_path);
+    return false;
+}
+
 int record_output_finish(struct record_output *r, int code, const char *remark)
 {
     bool missing, made, empty = false;
     struct live_writer_result how;
 
-    record_output_report_errors(
-        r, recorder_write_footer(&r->recorder, code, record_output_now(r), &r->error));
+    traffic_recorder_write_footer(&r->recorder, code);
     live_writer_finish(&r->writer, &how);
-    record_output_report_errors(r, true);
-    refused_request_end(&r->refused);
-    made = record_path_uses_journal(r->target) ? make_document(r, &how, &empty)
-                                               : replace_old_file(r, &how, &empty);
+    flush_and_log(r);
+    rejection_log_end(&r->rejection_log);
+    if (r->settings->must_succeed && r->session_failed)
+        made = leave_journal(r);
+    else
+        made = record_path_uses_journal(r->target) ? make_document(r, &how, &empty)
+                                                   : replace_old_file(r, &how, &empty);
     live_writer_release(&r->writer);
     if (made)
         log_result(r, &how, remark, empty);
-    missing = how.incomplete || how.unsynced || r->incomplete || r->too_long ||
-              lost_content(&r->loss);
+    missing = how.incomplete || how.unsynced || r->incomplete ||
+              traffic_recorder_too_long(&r->recorder) || lost_content(&r->loss);
+    if (r->settings->must_succeed && r->session_failed)
+        return code;
     return made && !(missing && r->settings->strict) ? code : RECORD_OUTPUT_FAILED;
 }

@@ -1,17 +1,15 @@
-/* runtime/record-output.h - writes a recording: recorder, redactor and file.
+/* runtime/record-output.h - writes a recording to a file.
  *
- * A write error never stops the session; each kind is logged once. Knows no peers: the caller
- * puts traffic into `recorder` with record_output_now() as the time, then calls
- * record_output_report_errors(). */
+ * Has a traffic recorder, of which the file is a sink. A write error never stops the session;
+ * each kind is logged once. Knows no peers: the caller gives traffic to `recorder`. */
 #ifndef RUNTIME_RECORD_OUTPUT_H
 #define RUNTIME_RECORD_OUTPUT_H
 
 #include "base/str-list.h"
 #include "format/live-writer.h"
-#include "record/recorder.h"
-#include "redact/redaction.h"
 #include "runtime/record-path.h"
-#include "runtime/refused-request.h"
+#include "runtime/rejection-log.h"
+#include "runtime/traffic-recorder.h"
 #include "trace/loss.h"
 #include "wire/request-read.h"
 
@@ -29,41 +27,41 @@ struct record_settings {
     size_t max_message;
     int64_t flush_us;
     bool plain;
-    bool strict;   /* any loss makes the exit code RECORD_OUTPUT_FAILED */
-    bool log_http; /* log headers and bodies, like mcp-recorder --verbose */
+    bool strict;       /* any loss makes the exit code RECORD_OUTPUT_FAILED */
+    bool log_http;     /* log headers and bodies, like mcp-recorder --verbose */
+    bool must_succeed; /* no file is made of a failed session; with `complete_only` paths */
     struct redaction *redaction;
+    struct sink *calls; /* gets all records, too; may be NULL */
 };
 
 struct record_output {
     const struct app *app;
     struct record_path *target;             /* borrowed */
     const struct record_settings *settings; /* borrowed */
-    struct recorder recorder;
+    struct traffic_recorder recorder;
     struct live_writer writer;
     struct sink counting_sink; /* in front of `writer`: counts what the format cannot store */
     struct loss loss;          /* what the format cannot store */
-    struct refused_request refused; /* only with `server_url` */
-    int64_t started_us;
-    struct recorder_time wall_clock_read; /* both clocks when the wall clock was last read */
+    struct rejection_log rejection_log; /* only with `server_url` */
     struct err error;  /* the latest error; a member because it is too large for each line */
-    bool batch_writes; /* set by the owner: records are written by record_output_report_errors()
-                        */
+    bool batch_writes; /* set by the owner: the records of a piece of traffic are written
+                          together */
     bool incomplete;   /* set by the first record that did not reach the file */
-    uint64_t too_long; /* count of messages over `max_message` */
     const char *moved_journal; /* new name of a journal that a killed recorder left; or NULL */
     bool journal_kept;         /* set at the end if the journal has more than the document */
     bool any_message; /* set by the first message that was put, also one that was too long */
     bool server_responded; /* set by the first HTTP response of the server; at once for a
                               command */
+    bool session_failed;   /* set by the owner before the end */
     bool replace_failed;   /* set when the old file could not be replaced, until it could */
     void (*disk_wait)(void *to);
     void *to;
 };
 
-/* Calls `waits` when nothing but the disk is waited for. */
+/* Calls `disk_wait` when nothing but the disk is waited for. */
 void record_output_init(struct record_output *r, const struct app *app,
-                        struct record_path *place, const struct record_settings *how,
-                        void (*waits)(void *to), void *to);
+                        struct record_path *target, const struct record_settings *settings,
+                        void (*disk_wait)(void *to), void *to);
 void record_output_release(struct record_output *r);
 
 /* Finds a free name, and creates the file if `open`. */
@@ -71,18 +69,20 @@ bool record_output_open(struct record_output *r, bool open, struct err *e) MUST_
 void record_output_remove(
     struct record_output *r); /* removes the file of a session that did not start */
 
-struct recorder_time record_output_now(struct record_output *r);
-
-/* Call it after each record: flushes batched records and logs write errors. `kept`: the record
- * was accepted; else `error` has the reason. Replaces an old file of that name once a message
- * to or from a reachable server was recorded. */
-void record_output_report_errors(struct record_output *r, bool kept);
-
 /* Log the headers of an HTTP request or response if `log_http` is set. Values of secret headers
  * are masked. */
 void record_output_log_request(struct record_output *r, const struct request_head *head);
 void record_output_log_response(const struct record_output *r, unsigned status,
                                 const struct headers *fields);
+
+/* Logs a message at level LOG_DEBUG, in pieces. The record is redacted already, so that no
+ * secret is split. Does nothing for other records. */
+void record_output_log_message(const struct log *log, const struct record *record);
+
+/* Composes all that the header says about the server and its command line. Borrows from the
+ * settings and `a`. */
+struct record_header record_output_compose_header(const struct record_settings *how,
+                                                  struct str transport, struct arena *a);
 
 /* Writes the header. `transport` is that of the server. */
 void record_output_write_header(struct record_output *r, struct str transport);

@@ -32,8 +32,8 @@ bool record_path_parse_journal(const char *path, struct arena *a, const char **t
     for (const struct format *const *f = format_table; *f; f++) {
         struct str name = str_z((*f)->name);
 
-        if ((*f)->line_based || !(*f)->put || rest.len < name.len + 2 ||
-            !str_ends(rest, name) || rest.at[rest.len - name.len - 1] != '.')
+        if (!(*f)->put || rest.len < name.len + 2 || !str_ends(rest, name) ||
+            rest.at[rest.len - name.len - 1] != '.')
             continue;
         *target = arena_z(a, str_n(rest.at, rest.len - name.len - 1));
         *format = *f;
@@ -195,8 +195,9 @@ static bool use_default_folder(struct record_path *p, const struct app *app, str
 static void set_path(struct record_path *p, const char *path)
 {
     p->path = path;
-    p->live_path =
-        p->format->line_based ? path : record_path_journal_name(&p->arena, path, p->format);
+    p->live_path = p->format->line_based && !p->complete_only
+                       ? path
+                       : record_path_journal_name(&p->arena, path, p->format);
 }
 
 bool record_path_next_name(struct record_path *p, unsigned attempt)
@@ -224,7 +225,7 @@ static bool check_name(const struct record_path_options *options, struct err *e)
         err_set(e, ERR_USAGE, "cannot record to standard output: it carries the MCP session");
         return err_hint(e, "name a file: mcpreel record -o session.jsonl …");
     }
-    if (compress_by_suffix(path, &stem) != COMPRESS_NONE) {
+    if (!options->complete_only && compress_by_suffix(path, &stem) != COMPRESS_NONE) {
         err_set(e, ERR_USAGE, "cannot record to '%s': a live recording cannot be compressed",
                 options->output);
         return err_hint(e, "record to '%.*s' and compress it afterwards", STR_ARG(stem));
@@ -302,7 +303,9 @@ bool record_path_resolve(struct record_path *p, const struct app *app,
 {
     const char *file = options->output;
 
-    *p = (struct record_path){ .force = options->force, .rotate = options->rotate };
+    *p = (struct record_path){ .force = options->force,
+                               .rotate = options->rotate,
+                               .complete_only = options->complete_only };
     if (file && (str_ends(str_z(file), STR("/")) || dir_exists(app->sys, file))) {
         p->folder = file;
         file = NULL;
@@ -335,7 +338,7 @@ bool record_path_avoid_locked(struct record_path *p, const struct sys *sys)
 {
     struct arena *a = &p->arena;
 
-    if (p->folder || !p->force || p->avoided_locked ||
+    if (p->folder || !p->force || p->complete_only || p->avoided_locked ||
         !(file_lock_is_held(sys, p->path) || file_lock_is_held(sys, p->live_path)))
         return false;
     p->avoided_locked = true;

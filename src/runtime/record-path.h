@@ -12,7 +12,8 @@
 
 /* Journals. A format that is one document cannot be appended to, so the session is recorded to
  * a journal beside it, named "FILE.FORMAT.journal", and the document is made from it at the
- * end. If mcpreel is killed the journal remains, and its name says what to make from it. */
+ * end; with `complete_only` the same is done for every format. If mcpreel is killed the journal
+ * remains, and its name says what to make from it. */
 
 /* Returns the name of the journal of a document. */
 const char *record_path_journal_name(struct arena *a, const char *path,
@@ -35,7 +36,8 @@ struct record_path_options {
     const struct format *format; /* NULL: by the extension */
     char *const *server_argv;    /* the server command, or its host */
     bool force, rotate;
-    bool make_folder; /* create the folder of `output` and its parents */
+    bool make_folder;   /* create the folder of `output` and its parents */
+    bool complete_only; /* the file gets its name when it is complete; it may be compressed */
 };
 
 struct record_path {
@@ -44,7 +46,8 @@ struct record_path {
     const char *live_path;       /* the file being written: `path`, or its journal */
     const char *folder;          /* NULL: a file name was given */
     const char *stem;            /* name in the folder, without extension */
-    bool force, rotate;
+    bool force, rotate, complete_only;
+    bool written; /* set by the recording when the file is complete */
     bool avoided_locked;
     struct arena arena;
 };

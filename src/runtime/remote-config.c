@@ -220,3 +220,12 @@ void remote_config_release(struct remote_config *r)
     headers_release(&r->secrets);
     arena_release(&r->arena);
 }
+
+const char *remote_config_mcp_recorder_url(const char *target, struct arena *a)
+{
+    struct str url = str_z(target);
+
+    while (url.len && url.at[url.len - 1] == '/')
+        url.len--;
+    return str_ends(url, STR("/mcp")) ? target : arena_printf(a, "%.*s/mcp", STR_ARG(url)).at;
+}

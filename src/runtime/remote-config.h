@@ -36,6 +36,10 @@ bool remote_config_read(struct remote_config *r, const struct app *app,
                         const struct remote_config_args *args, struct err *e) MUST_CHECK;
 void remote_config_release(struct remote_config *r);
 
+/* Returns the URL that mcp-recorder uses for a target: '/mcp' is appended unless it ends with
+ * it. Borrowed, or in `a`. */
+const char *remote_config_mcp_recorder_url(const char *target, struct arena *a);
+
 /* Returns whether the URL is https. */
 bool remote_config_is_https(const struct remote_config *r);
 

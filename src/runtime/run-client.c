@@ -104,3 +104,34 @@ const struct peer_outcome *run_client_outcome(const struct run_client *c)
     BUG_IF(!c->server.peer);
     return &c->server.peer->outcome;
 }
+
+bool run_client_explain_silence(const struct run_client *c, const struct peer_target *target,
+                                struct err *e)
+{
+    const struct peer_outcome *end = run_client_outcome(c);
+    const char *name = peer_target_name(target);
+
+    if (target->remote && end->error_status) {
+        err_set(e, ERR_PEER, "the server at '%s' answered HTTP %u", name, end->error_status);
+        return end->error_status == 401 || end->error_status == 403
+                   ? err_hint(e, "it wants a login: pass credentials with --header-env")
+                   : err_hint(e, "check that the URL is that of an MCP endpoint");
+    }
+    if (target->remote && end->lost_reason.len) {
+        err_set(e, ERR_PEER, "cannot reach the server at '%s': %.*s", name,
+                STR_ARG(buf_str(&end->lost_reason)));
+        return err_hint(e, "--wait-ready 30s waits for a server that is being started");
+    }
+    if (target->remote) {
+        err_set(e, ERR_PEER, "the server at '%s' did not respond", name);
+        return err_hint(e, "is it an MCP endpoint? --timeout gives it more time");
+    }
+    if (end->exit_text.len && !end->stop_reason.len && !c->timed_out) {
+        err_set(e, ERR_PEER, "%.*s before it responded%s%.*s",
+                STR_ARG(buf_str(&end->exit_text)), end->last_stderr.len ? ": " : "",
+                STR_ARG(buf_str(&end->last_stderr)));
+        return err_hint(e, "-v shows its standard error");
+    }
+    err_set(e, ERR_PEER, "'%s' did not respond", name);
+    return err_hint(e, "is it an MCP server on stdio? --timeout gives it more time");
+}

@@ -45,4 +45,8 @@ bool run_client_run(struct run_client *c, const struct peer_target *target,
 /* Returns the outcome of a run whose server was started; valid until run_client_release(). */
 const struct peer_outcome *run_client_outcome(const struct run_client *c);
 
+/* Sets `*e` to the reason why the server responded to no request: ERR_PEER. Returns false. */
+bool run_client_explain_silence(const struct run_client *c, const struct peer_target *target,
+                                struct err *e);
+
 #endif

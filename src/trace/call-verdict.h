@@ -27,20 +27,25 @@ enum verdict_failure {
 
 /* One judged call. Borrows all its texts. */
 struct call_verdict {
-    uint32_t number;  /* of the call in the report, from 1, as --update takes it */
-    uint32_t session; /* recorded session, from 1 */
-    uint32_t seq;     /* of the recorded request */
-    uint64_t line;    /* of the request in the file; 0: unknown */
+    uint32_t number;     /* of the call in the report, from 1, as --update takes it */
+    uint32_t session;    /* recorded session, from 1 */
+    struct str scenario; /* that it belongs to; empty: to none */
+    uint32_t seq;        /* of the recorded request */
+    uint64_t line;       /* of the request in the file; 0: unknown */
     struct str method;
     struct str subject; /* tool, prompt or URI; may be empty */
     enum verdict_kind kind;
     enum verdict_failure failure; /* VERDICT_FAILED */
+    bool not_read_only;           /* VERDICT_SKIPPED: the server is not on this machine and
+                                     does not mark the tool as read-only */
     struct str reason;            /* of BLOCKED and SKIPPED, and of FAILURE_MISSING */
     int64_t duration_us;          /* until the response; -1: none came */
     const struct finding *findings;
     size_t finding_count;
     uint64_t volatile_count; /* differences that are volatile */
     uint64_t ignored_count;  /* differences that a rule of the user ignores */
+    struct str obstacle;     /* VERDICT_FAILED: why the live response must not replace the
+                                recorded one, as a clause; empty: it may */
     bool updated;            /* --update accepted the live response */
 };
 
@@ -48,6 +53,7 @@ struct call_verdict {
 struct call_verdict_totals {
     uint64_t count[VERDICT_KINDS];
     uint64_t updated;
+    uint64_t not_read_only;              /* skipped for this reason */
     uint64_t findings[FINDING_NOTE + 1]; /* all of them, also those of no call */
     int64_t duration_us;
 };

@@ -15,6 +15,8 @@
 struct message_ref {
     uint64_t at; /* below MESSAGE_STORE_MAX */
     uint32_t len;
+    uint32_t
+        line; /* set by add_message() if the store knows it: the line in the file, from 1 */
 };
 
 #define MESSAGE_STORE_MAX ((uint64_t)1 << 48)

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "mcp/id.h"
-#include "mcp/method.h"
 #include "trace/limits.h"
 
 /* The open requests of one scope. */
@@ -223,13 +222,15 @@ bool pairing_add_request(struct pairing *p, const struct record *r, const struct
 {
     struct scope_chain scope = scope_of(&p->tracker, r);
     struct arena a = { 0 };
-    struct str subject = json_text(mcp_subject(m->method, m->params), &a);
+    const struct mcp_method *known = mcp_method_find(m->method);
+    struct str subject = json_text(mcp_method_subject(known, m->params), &a);
     struct pairing_request *q =
         new_request(p, &scope, r->message.dir, m->id, m->method, subject);
     bool is_new = true;
 
     arena_release(&a);
     q->tag = tag;
+    q->known = known;
     q->sent_us = r->us;
     q->older = p->newest;
     *(p->newest ? &p->newest->newer : &p->oldest) = q;

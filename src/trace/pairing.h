@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/multimap.h"
 #include "mcp/message.h"
+#include "mcp/method.h"
 #include "trace/id-scope.h"
 
 struct pairing_scope;
@@ -24,10 +25,14 @@ struct pairing_request {
     int64_t sent_us; /* `us` of its record */
     enum record_dir dir;
     struct str method, subject;            /* subject: tool, URI, …; may be empty */
+    const struct mcp_method *known;        /* NULL: in no version of MCP */
     struct pairing_request *older, *newer; /* in the list of all open requests */
     struct str key;                        /* see pairing_key() */
     struct str id;                         /* see mcp_id_key() */
     bool detached;                         /* see pairing_detach() */
+    bool stateless, accepted; /* set by the caller, for trace/message-owner.h: it is
+                                 of the stateless protocol; its HTTP status was 202,
+                                 so its messages come on other streams */
     size_t level_count;
     struct pairing_entry {
         struct multimap_entry node; /* by key; its value is the request */

@@ -2,7 +2,7 @@
  *
  * The reader reports lines; a last line without newline counts. It does not know where the
  * bytes come from. The writer adds the newline and sends message and newline with a single
- * write up to 64 KB: some peers take the bytes of one read for one message. */
+ * write up to 64 KB: some clients and servers take the bytes of one read for one message. */
 #ifndef TRANSPORT_LINE_IO_H
 #define TRANSPORT_LINE_IO_H
 

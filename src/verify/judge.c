@@ -2,8 +2,10 @@
 
 #include "base/buf.h"
 #include "mcp/payload-compare.h"
+#include "trace/limits.h"
 #include "json/equal.h"
 #include "json/schema.h"
+#include "json/write.h"
 
 enum { PATH_MAX_BYTES = 4096 };
 
@@ -23,6 +25,7 @@ void judge_clear(struct judge *j)
     j->count = 0;
     j->hidden = j->volatile_count = j->ignored_count = 0;
     j->failure = FAILURE_NONE;
+    j->obstacle = STR_NONE;
 }
 
 void judge_add(struct judge *j, enum verdict_failure failure, const struct finding *f)
@@ -33,6 +36,39 @@ void judge_add(struct judge *j, enum verdict_failure failure, const struct findi
         j->findings[j->count++] = *f;
     else
         j->hidden++;
+}
+
+void judge_obstruct(struct judge *j, struct str why)
+{
+    if (!j->obstacle.len)
+        j->obstacle = why;
+}
+
+void judge_hint(struct judge *j, struct str hint)
+{
+    for (size_t i = 0; i < j->count; i++)
+        if (j->findings[i].severity == FINDING_ERROR && !j->findings[i].hint.len) {
+            j->findings[i].hint = hint;
+            return;
+        }
+}
+
+struct str judge_quote(struct judge *j, struct str text)
+{
+    struct json_fault fault;
+    struct str json = text;
+    struct buf quoted;
+    struct json doc;
+
+    json_init(&doc);
+    if (!json_scan(&doc, text, &fault)) {
+        buf_init(&quoted, LIMIT_LINE);
+        json_write_str(&quoted, text);
+        json = arena_str(&j->arena, quoted.full ? STR("\"…\"") : buf_str(&quoted));
+        buf_release(&quoted);
+    }
+    json_release(&doc);
+    return json;
 }
 
 void judge_finish(struct judge *j)
@@ -182,6 +218,7 @@ static bool add_violation(void *arg, const struct json_schema_violation *v)
         arena_printf(&j->arena, "the tool's outputSchema: it %.*s", STR_ARG(v->message));
     f.live = arena_str(&j->arena, json_raw(v->value));
     judge_add(j, FAILURE_PROTOCOL, &f);
+    judge_obstruct(j, STR("it violates the outputSchema of the tool"));
     return true;
 }
 

@@ -23,6 +23,7 @@ struct judge {
     uint64_t hidden; /* findings that have no place */
     uint64_t volatile_count, ignored_count;
     enum verdict_failure failure; /* FAILURE_NONE: no finding is an error */
+    struct str obstacle;          /* as of struct call_verdict; set by judge_obstruct() */
 };
 
 void judge_init(struct judge *j, const struct compare_rules *rules, struct rebind *rebind);
@@ -43,6 +44,16 @@ void judge_response(struct judge *j, struct str method, bool is_poll, struct jso
 /* Adds a finding for each violation of `schema` (JSON, the outputSchema of a tool; empty: none)
  * by the structured content of a live result. */
 void judge_output_schema(struct judge *j, struct str schema, struct json_val live);
+
+/* Sets the reason why the live response must not be accepted, a constant; the first one counts.
+ */
+void judge_obstruct(struct judge *j, struct str why);
+
+/* Adds a hint to the first error that has none. It is borrowed until judge_clear(). */
+void judge_hint(struct judge *j, struct str hint);
+
+/* Returns a text of the server, which may be anything, as JSON; valid until judge_clear(). */
+struct str judge_quote(struct judge *j, struct str text);
 
 /* Completes the findings; to be called once, before they are used. */
 void judge_finish(struct judge *j);

@@ -62,6 +62,20 @@ static size_t find_placeholder(struct str text)
     return at;
 }
 
+/* Finds the value of a placeholder; else the request is skipped. */
+static bool find_secret(struct live_request *q, struct str name, struct str *value)
+{
+    struct str why = STR_NONE;
+
+    if (!name.len || str_starts(name, STR("rule-")))
+        return skip(q, "a value that was redacted by a rule is needed%.*s", STR_NONE);
+    if (q->secret(q->arg, name, value, &why))
+        return true;
+    return why.len
+               ? skip(q, "%.*s", why)
+               : skip(q, "a redacted value is needed: set the environment variable %.*s", name);
+}
+
 /* Puts the secrets of a string back in place of their placeholders. */
 static bool refill(struct live_request *q, struct json_val string)
 {
@@ -73,20 +87,14 @@ static bool refill(struct live_request *q, struct json_val string)
     buf_init(&raw, LIMIT_MESSAGE);
     while (known) {
         size_t at = find_placeholder(rest);
-        struct str name, value = STR_NONE;
+        struct str value = STR_NONE;
 
         buf_add(&decoded, str_n(rest.at, at));
         rest = str_skip(rest, at);
         if (!rest.len)
             break;
-        name = cut_placeholder(&rest);
-        known = name.len && !str_starts(name, STR("rule-")) && q->secret(q->arg, name, &value);
-        if (!known && name.len && !str_starts(name, STR("rule-")))
-            skip(q, "a redacted value is needed: set the environment variable %.*s", name);
-        else if (!known)
-            skip(q, "a value that was redacted by a rule is needed%.*s", STR_NONE);
-        else
-            buf_add(&decoded, value);
+        known = find_secret(q, cut_placeholder(&rest), &value);
+        buf_add(&decoded, value);
     }
     if (known) {
         json_write_str(&raw, buf_str(&decoded));
@@ -105,7 +113,7 @@ static bool rebind_value(struct live_request *q, struct json_val v)
         return true;
     if (!known->live.len) {
         q->outcome = LIVE_REQUEST_BLOCKED;
-        q->blocker = known->blocker;
+        q->loss = known->loss;
         return false;
     }
     replace(q, v, known->live);

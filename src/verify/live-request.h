@@ -3,19 +3,21 @@
  * byte stays.
  *
  * A message that cannot be made has a reason: a value is missing because the call that should
- * have told it failed (blocked), or a redacted value is unknown (skipped). */
+ * have told it failed or was not sent (blocked), or a redacted value is unknown (skipped). */
 #ifndef VERIFY_LIVE_REQUEST_H
 #define VERIFY_LIVE_REQUEST_H
 
 #include "base/buf.h"
 #include "verify/rebind.h"
 
-/* Returns whether the value of [REDACTED:NAME] is known, and sets `*value`. */
-typedef bool live_request_secret_fn(void *arg, struct str name, struct str *value);
+/* Returns whether the value of [REDACTED:NAME] is known and may be sent, and sets `*value`;
+ * else may set `*why` to a sentence. */
+typedef bool live_request_secret_fn(void *arg, struct str name, struct str *value,
+                                    struct str *why);
 
 enum live_request_outcome {
     LIVE_REQUEST_MADE,
-    LIVE_REQUEST_BLOCKED, /* `blocker` has failed */
+    LIVE_REQUEST_BLOCKED, /* `loss` */
     LIVE_REQUEST_SKIPPED, /* `reason` */
 };
 
@@ -23,10 +25,10 @@ struct live_request {
     struct rebind *rebind; /* borrowed */
     live_request_secret_fn *secret;
     void *arg;
-    struct buf text;   /* the message, of LIVE_REQUEST_MADE */
-    struct buf reason; /* a sentence, of LIVE_REQUEST_SKIPPED */
-    uint32_t blocker;  /* a call, of LIVE_REQUEST_BLOCKED */
-    uint64_t rebound;  /* values that were replaced, in all messages */
+    struct buf text;         /* the message, of LIVE_REQUEST_MADE */
+    struct buf reason;       /* a sentence, of LIVE_REQUEST_SKIPPED */
+    struct rebind_loss loss; /* of the needed value, of LIVE_REQUEST_BLOCKED */
+    uint64_t rebound;        /* values that were replaced, in all messages */
 
     /* Internal, while a message is made. */
     struct json_val root;

@@ -10,13 +10,16 @@
 #include "json/diff.h"
 #include "json/write.h"
 
-enum { NESTED_MAX = 3, NESTED_TEXT_MAX = 1 << 20 };
+enum { NESTED_MAX = 3, NESTED_TEXT_MAX = 1 << 20, PATH_MAX_BYTES = 4096, DIGITS_MAX = 15 };
 
 /* Walks two responses, or one. */
 struct pair_walk {
     struct rebind *rebind;
-    uint32_t call; /* rebind_lose() */
-    int depth;     /* of JSON inside strings */
+    void (*use)(const struct pair_walk *w, struct str key); /* use_words() */
+    struct rebind_loss loss;                                /* rebind_lose() */
+    int depth;                                              /* of JSON inside strings */
+    struct json_location inside; /* location of the walked value in the message */
+    bool unnamed;                /* locations are no paths of the message */
 };
 
 void rebind_init(struct rebind *r, const struct compare_rules *rules)
@@ -24,7 +27,9 @@ void rebind_init(struct rebind *r, const struct compare_rules *rules)
     *r = (struct rebind){ .rules = rules };
     map_init(&r->values);
     map_init(&r->client_values);
+    map_init(&r->confirmed);
     map_init(&r->later);
+    map_init(&r->proposals);
 }
 
 void rebind_release(struct rebind *r)
@@ -33,7 +38,10 @@ void rebind_release(struct rebind *r)
         free(e->value);
     map_release(&r->values);
     map_release(&r->client_values);
+    map_release(&r->confirmed);
     map_release(&r->later);
+    map_release(&r->proposals);
+    arena_release(&r->paths);
     arena_release(&r->arena);
 }
 
@@ -44,13 +52,15 @@ static void drop_oldest(struct map *m)
     map_remove(m, e->key);
 }
 
-static void put_value(struct rebind *r, struct str key, struct str live, uint32_t blocker)
+static struct rebind_value *put_value(struct rebind *r, struct str key, struct str live,
+                                      struct rebind_loss loss)
 {
     struct rebind_value *v = mem_alloc(sizeof *v + live.len);
 
     memcpy(v->text, live.at ? live.at : "", live.len);
     v->live = str_n(v->text, live.len);
-    v->blocker = blocker;
+    v->loss = loss;
+    v->generated = false;
     free(map_remove(&r->values, key));
     if (r->values.count >= REBIND_MAX) {
         free(map_next(&r->values, NULL)->value);
@@ -58,6 +68,32 @@ static void put_value(struct rebind *r, struct str key, struct str live, uint32_
         r->dropped++;
     }
     map_put(&r->values, key, v);
+    return v;
+}
+
+/* Whether a text has a digit, or a capital behind a small letter. */
+static bool looks_random(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (ascii_is_digit(text.at[i]) ||
+            (i && ascii_is_upper(text.at[i]) && ascii_is_lower(text.at[i - 1])))
+            return true;
+    return false;
+}
+
+static bool has_blank(struct str text)
+{
+    return str_find(text, ' ') < text.len;
+}
+
+/* Binds a key, which is a letter and the recorded text. `named`: its place says that it is
+ * generated. */
+static void bind_value(struct rebind *r, struct str key, struct str live, bool named)
+{
+    struct rebind_value *v = put_value(r, key, live, (struct rebind_loss){ 0 });
+
+    v->generated = named || (!has_blank(key) && !has_blank(live) &&
+                             (looks_random(str_skip(key, 1)) || looks_random(live)));
 }
 
 static bool is_scalar(struct json_val v)
@@ -135,8 +171,8 @@ static struct str cut_word(struct str *rest, struct str *before)
 
 /* Calls `found` for each pair of words that differ, if the texts have the same words otherwise.
  * False from it, or another difference, ends it; then returns false. */
-static bool each_word_pair(struct rebind *r, struct str recorded, struct str live,
-                           bool (*found)(struct rebind *r, struct str was, struct str is))
+static bool each_word_pair(struct str recorded, struct str live,
+                           bool (*found)(void *arg, struct str was, struct str is), void *arg)
 {
     while (recorded.len || live.len) {
         struct str before[2], word[2];
@@ -145,7 +181,7 @@ static bool each_word_pair(struct rebind *r, struct str recorded, struct str liv
         word[1] = cut_word(&live, &before[1]);
         if (!str_eq(before[0], before[1]) || !word[0].len != !word[1].len)
             return false;
-        if (!str_eq(word[0], word[1]) && !found(r, word[0], word[1]))
+        if (!str_eq(word[0], word[1]) && !found(arg, word[0], word[1]))
             return false;
     }
     return true;
@@ -157,34 +193,108 @@ static struct str text_key(struct rebind *r, struct str text)
     return arena_printf(&r->arena, "s%.*s", STR_ARG(text));
 }
 
-static bool bind_word(struct rebind *r, struct str was, struct str is)
+/* The key of a word as a number; empty: it is none. */
+static struct str number_key(struct rebind *r, struct str word)
 {
-    struct str key = text_key(r, was);
-    struct buf live;
+    if (!word.len || word.len > DIGITS_MAX || (word.at[0] == '0' && word.len > 1))
+        return STR_NONE;
+    for (size_t i = 0; i < word.len; i++)
+        if (!ascii_is_digit(word.at[i]))
+            return STR_NONE;
+    return arena_printf(&r->arena, "n%.*s", STR_ARG(word));
+}
 
-    if (was.len < REBIND_LENGTH_MIN || !is_used_later(r, key))
-        return true;
-    buf_init(&live, is.len * 6 + 3);
-    json_write_str(&live, is);
-    put_value(r, key, buf_str(&live), 0);
-    buf_release(&live);
+/* Keeps the path of a value that is not bound, for rebind_propose(). The first one stays. */
+static void keep_proposal(struct pair_walk *w, struct json_location at, struct str key)
+{
+    struct rebind *r = w->rebind;
+    struct str *path;
+    struct buf text;
+
+    if (w->unnamed || r->proposals.count >= REBIND_PROPOSALS_MAX || map_get(&r->proposals, key))
+        return;
+    buf_init(&text, PATH_MAX_BYTES);
+    json_location_write(at, &text);
+    if (!text.full) {
+        path = arena_new(&r->paths, struct str);
+        *path = arena_str(&r->paths, buf_str(&text));
+        map_put(&r->proposals, key, path);
+    }
+    buf_release(&text);
+}
+
+/* A text whose words are compared. */
+struct word_walk {
+    struct pair_walk *walk;
+    struct json_location at;
+    bool at_user_path;
+};
+
+static void bind_text(struct rebind *r, struct str key, struct str live, bool named)
+{
+    struct buf json;
+
+    buf_init(&json, live.len * 6 + 3);
+    json_write_str(&json, live);
+    bind_value(r, key, buf_str(&json), named);
+    buf_release(&json);
+}
+
+static bool bind_word(void *arg, struct str was, struct str is)
+{
+    const struct word_walk *w = arg;
+    struct rebind *r = w->walk->rebind;
+    struct str key = text_key(r, was), number = number_key(r, was);
+
+    if (is_used_later(r, key)) {
+        if (was.len >= REBIND_LENGTH_MIN || w->at_user_path)
+            bind_text(r, key, is, w->at_user_path);
+        else
+            keep_proposal(w->walk, w->at, key);
+    }
+    if (number.len && number_key(r, is).len && is_used_later(r, number)) {
+        if (w->at_user_path)
+            bind_value(r, number, is, true);
+        else
+            keep_proposal(w->walk, w->at, number);
+    }
     return true;
 }
 
-static void bind(struct rebind *r, struct json_location at, struct json_val recorded,
+static void bind(struct pair_walk *w, struct json_location at, struct json_val recorded,
                  struct json_val live)
 {
+    struct rebind *r = w->rebind;
+    struct word_walk words = { w, at, is_at_user_path(r, at) };
     struct str key;
 
     if (json_type(recorded) == JSON_STRING && json_type(live) == JSON_STRING)
-        (void)each_word_pair(r, json_text(recorded, &r->arena), json_text(live, &r->arena),
-                             bind_word); /* as far as the texts are alike */
-
-    if (!is_bindable(r, at, recorded) || !is_scalar(live))
+        (void)each_word_pair(json_text(recorded, &r->arena), json_text(live, &r->arena),
+                             bind_word, &words); /* as far as the texts are alike */
+    if (!is_scalar(recorded) || !is_scalar(live))
         return;
     key = mcp_id_key(recorded, &r->arena);
-    if (!map_get(&r->client_values, key))
-        put_value(r, key, json_raw(live), 0);
+    if (map_get(&r->client_values, key))
+        return;
+    if (is_bindable(r, at, recorded))
+        bind_value(r, key, json_raw(live),
+                   words.at_user_path || is_generated_name(last_name(at)));
+    else if (is_used_later(r, key))
+        keep_proposal(w, at, key);
+}
+
+/* Returns the location in the message of a location in the walked value. */
+static struct json_location location_of(const struct pair_walk *w, struct json_location at)
+{
+    struct json_step *steps;
+
+    if (!w->inside.count)
+        return at;
+    steps = arena_alloc(&w->rebind->arena, (w->inside.count + at.count) * sizeof *steps);
+    memcpy(steps, w->inside.steps, w->inside.count * sizeof *steps);
+    if (at.count)
+        memcpy(steps + w->inside.count, at.steps, at.count * sizeof *steps);
+    return (struct json_location){ steps, w->inside.count + at.count };
 }
 
 static void learn_values(struct pair_walk *w, struct json_val recorded, struct json_val live);
@@ -200,8 +310,10 @@ static bool parse_nested(struct json *j, struct json_val string, struct arena *a
            (text.at[0] == '{' || text.at[0] == '[') && json_scan(j, text, &fault);
 }
 
-static bool learn_nested(struct pair_walk *w, struct json_val recorded, struct json_val live)
+static bool learn_nested(struct pair_walk *w, struct json_location at, struct json_val recorded,
+                         struct json_val live)
 {
+    struct json_location outside = w->inside;
     struct json a, b;
     bool both;
 
@@ -212,8 +324,10 @@ static bool learn_nested(struct pair_walk *w, struct json_val recorded, struct j
     both = parse_nested(&a, recorded, &w->rebind->arena) &&
            parse_nested(&b, live, &w->rebind->arena);
     w->depth++;
+    w->inside = at;
     if (both)
         learn_values(w, json_root(&a), json_root(&b));
+    w->inside = outside;
     w->depth--;
     json_release(&a);
     json_release(&b);
@@ -223,13 +337,14 @@ static bool learn_nested(struct pair_walk *w, struct json_val recorded, struct j
 static bool learn_difference(void *arg, const struct json_difference *d)
 {
     struct pair_walk *w = arg;
+    struct json_location at = location_of(w, d->location);
 
     if (d->kind != JSON_DIFF_CHANGED && d->kind != JSON_DIFF_TYPE_CHANGED)
         return true;
     if (json_type(d->left) == JSON_STRING && json_type(d->right) == JSON_STRING &&
-        learn_nested(w, d->left, d->right))
+        learn_nested(w, at, d->left, d->right))
         return true;
-    bind(w->rebind, d->location, d->left, d->right);
+    bind(w, at, d->left, d->right);
     return true;
 }
 
@@ -265,6 +380,12 @@ static bool has_names_only(struct str method)
            str_eq(method, STR("initialize")) || str_eq(method, STR("server/discover"));
 }
 
+static bool is_error(struct json_val response)
+{
+    return json_exists(json_get(response, STR("error"))) ||
+           json_type(json_get(json_get(response, STR("result")), STR("isError"))) == JSON_TRUE;
+}
+
 void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
                   struct json_val live)
 {
@@ -273,13 +394,16 @@ void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
     struct json_val is = json_get(live, STR("result"));
     struct json_step cursor = { .name = STR("nextCursor") };
 
+    if (is_error(recorded) != is_error(live))
+        return;
     arena_clear(&r->arena);
+    w.unnamed = str_eq(method, STR("resources/list"));
     if (str_eq(method, STR("resources/list")))
         learn_resources(&w, was, is);
     else if (!has_names_only(method))
         learn_values(&w, recorded, live);
     if (has_names_only(method) || str_eq(method, STR("resources/list")))
-        bind(r, (struct json_location){ &cursor, 1 }, json_get(was, STR("nextCursor")),
+        bind(&w, (struct json_location){ &cursor, 1 }, json_get(was, STR("nextCursor")),
              json_get(is, STR("nextCursor")));
 }
 
@@ -295,20 +419,47 @@ static void each_scalar(struct json_val root,
     (void)json_path_select(&everything, root, found, arg); /* the callers never stop it */
 }
 
+/* Uses the words of a text that later requests have. */
+static void use_words(const struct pair_walk *w, struct str text, bool at_user_path)
+{
+    struct rebind *r = w->rebind;
+    struct str before;
+
+    while (text.len) {
+        struct str word = cut_word(&text, &before);
+        struct str key = word.len >= REBIND_LENGTH_MIN || (at_user_path && word.len)
+                             ? text_key(r, word)
+                             : STR_NONE;
+        struct str number = at_user_path ? number_key(r, word) : STR_NONE;
+
+        if (key.len && is_used_later(r, key))
+            w->use(w, key);
+        if (number.len && is_used_later(r, number))
+            w->use(w, number);
+    }
+}
+
+static void add_client_value(const struct pair_walk *w, struct str key)
+{
+    struct rebind *r = w->rebind;
+
+    if (map_get(&r->values, key))
+        return;
+    if (r->client_values.count >= REBIND_MAX)
+        drop_oldest(&r->client_values);
+    map_put(&r->client_values, key, r);
+}
+
 static bool note_client_value(void *arg, struct json_location at, struct json_val v)
 {
-    struct rebind *r = arg;
-    struct str key;
+    struct pair_walk *w = arg;
 
     (void)at;
     if (!is_scalar(v))
         return true;
-    key = mcp_id_key(v, &r->arena);
-    if (map_get(&r->values, key))
-        return true;
-    if (r->client_values.count >= REBIND_MAX)
-        drop_oldest(&r->client_values);
-    map_put(&r->client_values, key, r);
+    add_client_value(w, mcp_id_key(v, &w->rebind->arena));
+    if (json_type(v) == JSON_STRING)
+        use_words(w, json_text(v, &w->rebind->arena), false);
     return true;
 }
 
@@ -333,68 +484,145 @@ void rebind_note_later(struct rebind *r, struct json_val params)
 
 void rebind_note_request(struct rebind *r, struct json_val params)
 {
+    struct pair_walk w = { .rebind = r, .use = add_client_value };
+
     arena_clear(&r->arena);
-    each_scalar(params, note_client_value, r);
+    each_scalar(params, note_client_value, &w);
 }
 
-static bool lose_value(void *arg, struct json_location at, struct json_val v)
+/* Uses the values that would be bound if they differed, as bind() does it. */
+static bool use_value(void *arg, struct json_location relative, struct json_val v)
 {
     struct pair_walk *w = arg;
     struct rebind *r = w->rebind;
+    struct json_location at = location_of(w, relative), outside = w->inside;
     struct json nested;
     struct str key;
 
-    if (json_type(v) != JSON_STRING)
-        return true;
     json_init(&nested);
-    if (w->depth < NESTED_MAX && parse_nested(&nested, v, &r->arena)) {
+    if (json_type(v) == JSON_STRING && w->depth < NESTED_MAX &&
+        parse_nested(&nested, v, &r->arena)) {
         w->depth++;
-        each_scalar(json_root(&nested), lose_value, w);
+        w->inside = at;
+        each_scalar(json_root(&nested), use_value, w);
+        w->inside = outside;
         w->depth--;
+    } else if (json_type(v) == JSON_STRING) {
+        use_words(w, json_text(v, &r->arena), is_at_user_path(r, at));
     }
     json_release(&nested);
-    if (!is_generated_name(last_name(at)) && !is_at_user_path(r, at) &&
-        !mcp_is_volatile_text(json_text(v, &r->arena)))
+    if (!is_bindable(r, at, v))
         return true;
     key = mcp_id_key(v, &r->arena);
-    if (!map_get(&r->values, key) && !map_get(&r->client_values, key))
-        put_value(r, key, STR_NONE, w->call);
+    if (is_used_later(r, key))
+        w->use(w, key);
     return true;
 }
 
-void rebind_lose(struct rebind *r, uint32_t call, struct json_val recorded)
+/* Uses each value of a response that later requests have. */
+static void walk_response(struct pair_walk *w, struct str method, struct json_val response)
 {
-    struct pair_walk w = { .rebind = r, .call = call };
+    static const struct json_step result = { .name = STR_INIT("result") };
+    static const struct json_step cursor = { .name = STR_INIT("nextCursor") };
+    struct json_val root = json_get(response, STR("result"));
 
-    arena_clear(&r->arena);
-    each_scalar(json_get(recorded, STR("result")), lose_value, &w);
+    arena_clear(&w->rebind->arena);
+    w->inside = (struct json_location){ &result, 1 };
+    if (has_names_only(method))
+        use_value(w, (struct json_location){ &cursor, 1 }, json_get(root, STR("nextCursor")));
+    else
+        each_scalar(root, use_value, w);
 }
 
-static bool is_bound_word(struct rebind *r, struct str was, struct str is)
+static void confirm_value(const struct pair_walk *w, struct str key)
 {
-    struct str key = text_key(r, was);
-    const struct rebind_value *v = map_get(&r->values, key);
-    struct str live = v ? v->live : STR_NONE;
+    uint64_t hash = hash_bytes(key, 0);
 
-    return v && is_used_later(r, key) && live.len == is.len + 2 &&
-           str_eq(str_n(live.at + 1, is.len), is);
+    map_put(&w->rebind->confirmed, map_number_key(&hash), w->rebind);
+}
+
+void rebind_confirm(struct rebind *r, struct str method, struct json_val response)
+{
+    struct pair_walk w = { .rebind = r, .use = confirm_value };
+
+    if (r->later.count && !is_error(response))
+        walk_response(&w, method, response);
+}
+
+static void lose_value(const struct pair_walk *w, struct str key)
+{
+    struct rebind *r = w->rebind;
+    uint64_t hash = hash_bytes(key, 0);
+
+    if (!map_get(&r->values, key) && !map_get(&r->confirmed, map_number_key(&hash)))
+        put_value(r, key, STR_NONE, w->loss);
+}
+
+void rebind_lose(struct rebind *r, struct rebind_loss loss, struct str method,
+                 struct json_val recorded)
+{
+    struct pair_walk w = { .rebind = r, .use = lose_value, .loss = loss };
+
+    if (!is_error(recorded))
+        walk_response(&w, method, recorded);
+}
+
+static struct str live_of(const struct rebind *r, struct str key)
+{
+    const struct rebind_value *v = key.len ? map_get(&r->values, key) : NULL;
+
+    return v && v->generated && is_used_later(r, key) ? v->live : STR_NONE;
+}
+
+static bool is_bound_word(void *arg, struct str was, struct str is)
+{
+    struct rebind *r = arg;
+    struct str text = live_of(r, text_key(r, was)), number = live_of(r, number_key(r, was));
+
+    return (text.len == is.len + 2 && str_eq(str_n(text.at + 1, is.len), is)) ||
+           (number.len && str_eq(number, is));
 }
 
 bool rebind_explains(struct rebind *r, struct json_val recorded, struct json_val live)
 {
-    const struct rebind_value *v;
-    struct str key;
+    struct str bound;
 
-    if (!r->values.count || !is_scalar(recorded) || !is_scalar(live))
+    if (!r->rules->default_volatile || !r->values.count || !is_scalar(recorded) ||
+        !is_scalar(live))
         return false;
     arena_clear(&r->arena);
-    key = mcp_id_key(recorded, &r->arena);
-    v = map_get(&r->values, key);
-    if (v && is_used_later(r, key) && str_eq(v->live, json_raw(live)))
+    bound = live_of(r, mcp_id_key(recorded, &r->arena));
+    if (bound.len && str_eq(bound, json_raw(live)))
         return true;
     return json_type(recorded) == JSON_STRING && json_type(live) == JSON_STRING &&
-           each_word_pair(r, json_text(recorded, &r->arena), json_text(live, &r->arena),
-                          is_bound_word);
+           each_word_pair(json_text(recorded, &r->arena), json_text(live, &r->arena),
+                          is_bound_word, r);
+}
+
+/* Finds the first value of a request that has a proposal. */
+struct proposal_search {
+    struct rebind *rebind;
+    const struct str *path; /* NULL: none so far */
+};
+
+static bool search_proposal(void *arg, struct json_location at, struct json_val v)
+{
+    struct proposal_search *s = arg;
+
+    (void)at;
+    if (is_scalar(v) && !s->path)
+        s->path = map_get(&s->rebind->proposals, mcp_id_key(v, &s->rebind->arena));
+    return true;
+}
+
+struct str rebind_propose(struct rebind *r, struct json_val params)
+{
+    struct proposal_search s = { .rebind = r };
+
+    arena_clear(&r->arena);
+    if (r->proposals.count)
+        each_scalar(params, search_proposal, &s);
+    return s.path ? *s.path : STR_NONE;
 }
 
 const struct rebind_value *rebind_find(struct rebind *r, struct json_val recorded)

@@ -4,35 +4,57 @@
  * Learns from pairs of responses: a string of REBIND_LENGTH_MIN characters or more that differs
  * at the same path is bound, the recorded one to the live one. Cursors, task ids and request
  * states may be shorter; so may values at the paths of the user (`--rebind`), which may also be
- * numbers. JSON inside strings is searched, too. Names in lists of tools and prompts are not
- * values of a session, and are never bound. Resources of a list are paired by name.
+ * numbers. JSON inside strings is searched, too, and the path continues there. Names in lists
+ * of tools and prompts are not values of a session, and are never bound. Resources of a list
+ * are paired by name.
  *
  * A value that the client sent before a response had it is the client's own, and is never
- * bound. A value that only a failed call could have told is unavailable: requests that need it
- * are blocked. At most REBIND_MAX values are kept; the oldest go first, and are counted.
+ * bound; neither is one that was a word of its texts. A value that would be bound, but whose
+ * call failed or was not sent, is unavailable: requests that need it are blocked. The first
+ * call whose response had it decides. At most REBIND_MAX values are kept; the oldest go first,
+ * and are counted.
  *
- * A bound value that a later recorded request has was made by the server for the session, so
- * that another live value is no difference (rebind_explains()). Such a value is also found as a
- * word of a longer text: "opened handle-81". */
+ * A bound value that a later recorded request has, and that looks generated, was made by the
+ * server for the session, so that another live value is no difference (rebind_explains()). It
+ * looks generated if it has no blank and, recorded or live, a digit or a capital behind a small
+ * letter ("doc-81", "aBcXyz", not "Berlin" or "Top 10 widgets"), or if it is a cursor, task id,
+ * request state, or at a path of the user. Without the default volatile set every difference
+ * counts. Such a value is also found as a
+ * word of a longer text: "opened handle-81", and at a path of the user "opened issue 81".
+ *
+ * A short string or a number that the live server returned differently, and that a later
+ * request has, is not bound without a path of the user; rebind_propose() tells the path. */
 #ifndef VERIFY_REBIND_H
 #define VERIFY_REBIND_H
 
 #include "base/map.h"
 #include "mcp/compare-rules.h"
 
-enum { REBIND_LENGTH_MIN = 6, REBIND_MAX = 100000 };
+enum { REBIND_LENGTH_MIN = 6, REBIND_MAX = 100000, REBIND_PROPOSALS_MAX = 1000 };
+
+/* Why a value is unavailable. */
+struct rebind_loss {
+    uint32_t call;    /* whose response would have had it */
+    const char *fate; /* of the call: "failed"; a constant */
+};
 
 /* The knowledge about a recorded value. */
 struct rebind_value {
-    struct str live;  /* JSON; empty: unavailable */
-    uint32_t blocker; /* the call that failed, if it is unavailable */
-    char text[];      /* storage of `live` */
+    struct str live;         /* JSON; empty: unavailable */
+    struct rebind_loss loss; /* why it is unavailable */
+    bool generated;          /* it looks generated */
+    char text[];             /* storage of `live` */
 };
 
 struct rebind {
     struct map values;        /* key of a recorded value to struct rebind_value */
     struct map client_values; /* keys of values that the client made; the value is not used */
+    struct map confirmed;     /* hashes of keys of values that later requests have, and that
+                                 were in a live response; the same */
     struct map later; /* hashes of keys of all values in requests of the session; the same */
+    struct map proposals; /* key of a recorded value that is not bound to the struct str of its
+                             path, in `paths` */
+    struct arena paths;
     const struct compare_rules *rules; /* borrowed; has the paths of the user */
     uint64_t dropped;   /* values that were bound and dropped because of the limit */
     struct arena arena; /* for one call of a function below */
@@ -48,17 +70,28 @@ void rebind_note_later(struct rebind *r, struct json_val params);
 /* Notes the values of a recorded request that is about to be sent. */
 void rebind_note_request(struct rebind *r, struct json_val params);
 
-/* Binds values of the recorded response to those of the live one; both are whole messages. */
+/* Binds values of the recorded response to those of the live one; both are whole messages. If
+ * only one of them is an error, or the result of a tool that failed, nothing is bound. */
 void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
                   struct json_val live);
 
-/* Marks the generated values (ids, cursors and the like) of the recorded response to `call` as
- * unavailable, unless they are known. */
-void rebind_lose(struct rebind *r, uint32_t call, struct json_val recorded);
+/* Notes that the values of a response are available as they are: of the recorded response if
+ * the live one is the same, else of the live one. */
+void rebind_confirm(struct rebind *r, struct str method, struct json_val response);
+
+/* Marks the values of the recorded response to a call that failed or was not sent as
+ * unavailable, unless they are bound, confirmed or the client's. */
+void rebind_lose(struct rebind *r, struct rebind_loss loss, struct str method,
+                 struct json_val recorded);
 
 /* Returns whether two values differ only because the live server made another one of a value
  * that later requests have. */
 bool rebind_explains(struct rebind *r, struct json_val recorded, struct json_val live);
+
+/* Returns the path of a response at which the live server returned another value in place of
+ * one that the request has, and that is not bound: `--rebind PATH` would bind it. Empty: there
+ * is none. */
+struct str rebind_propose(struct rebind *r, struct json_val params);
 
 /* Returns the knowledge about a value of a recorded request; NULL: it is sent as recorded. */
 const struct rebind_value *rebind_find(struct rebind *r, struct json_val recorded);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/shell-split.h"
 #include "mcp/error-code.h"
 #include "mcp/id.h"
 #include "trace/limits.h"
@@ -15,12 +16,13 @@ enum { SETTLE_US = 500 * 1000, POLL_US = 200 * 1000, REASON_MAX = 4096 };
 
 /* A recorded call that was sent and has no verdict yet. */
 struct verify_call {
-    uint32_t call, number;
+    uint32_t call, number, line;
     uint64_t request; /* live; of a repeated poll the last one */
     int64_t first_sent_us;
     int64_t took_us;  /* -1: no response yet */
     uint64_t sent_at; /* `event_count` when it was sent */
     bool got_progress;
+    bool rejected;            /* a server request was rejected while it was open */
     struct buf live;          /* the response, while a notification is awaited */
     struct verify_call *next; /* in `unsettled` */
     size_t subject_len;
@@ -61,6 +63,7 @@ void verify_init(struct verify *s, const struct verify_config *config, uint32_t 
     map_init(&s->received);
     map_init(&s->last_received);
     buf_init(&s->block_reason, REASON_MAX);
+    buf_init(&s->not_mcp, REASON_MAX);
     index_message_init(&s->message);
 }
 
@@ -92,6 +95,7 @@ void verify_release(struct verify *s)
     map_release(&s->received);
     map_release(&s->last_received);
     buf_release(&s->block_reason);
+    buf_release(&s->not_mcp);
     index_message_release(&s->message);
 }
 
@@ -135,27 +139,77 @@ static void put_verdict(struct verify *s, struct call_verdict *v, uint32_t call,
     s->events->verdict(s->to, v, call, live);
 }
 
+/* Why a call is not sent. */
+struct unsent {
+    enum verdict_kind kind;
+    struct str reason;
+    bool not_read_only;
+};
+
 /* A verdict on a call that was not sent. */
-static void put_unsent(struct verify *s, uint32_t call, uint32_t number, enum verdict_kind kind,
-                       struct str reason)
+static void put_unsent(struct verify *s, const struct index_order_item *item, uint32_t number,
+                       const struct unsent *why)
 {
+    uint32_t call = item->number;
     struct json_val params = json_get(json_root(&s->message.json), STR("params"));
     struct json_val subject = mcp_method_subject(known_method(s, call), params);
     struct call_verdict v = { .number = number,
-                              .kind = kind,
-                              .reason = reason,
+                              .line = item->line,
+                              .kind = why->kind,
+                              .reason = why->reason,
+                              .not_read_only = why->not_read_only,
                               .duration_us = -1,
                               .subject = json_text(subject, &s->message.arena) };
 
     put_verdict(s, &v, call, STR_NONE);
 }
 
-/* A verdict by the findings of the judge. */
+/* Proposes a path for --rebind if the request of a failed call has a value in whose place the
+ * live server returned another one. Reads the request into `message`. */
+static void propose_rebind(struct verify *s, uint32_t call)
+{
+    struct json_val root;
+    struct err e = ERR_NONE;
+    struct str path;
+    struct buf word;
+
+    if (s->judge.failure == FAILURE_NONE || !s->rebind.proposals.count ||
+        !index_read_call(s->config->index, call, &s->message, &root, &e))
+        return;
+    path = rebind_propose(&s->rebind, json_get(root, STR("params")));
+    if (!path.len)
+        return;
+    buf_init(&word, REASON_MAX);
+    shell_quote(&word, path);
+    judge_hint(&s->judge,
+               arena_printf(&s->judge.arena,
+                            "the request repeats a value in whose place the server returned "
+                            "another one: --rebind %.*s sends the live one",
+                            STR_ARG(buf_str(&word))));
+    buf_release(&word);
+}
+
+/* Says why the live response of a call must not be accepted, beyond its own findings. */
+static void obstruct(struct verify *s, const struct verify_call *c, struct str live)
+{
+    struct judge *j = &s->judge;
+
+    if (!live.len)
+        judge_obstruct(j, STR("there is none"));
+    if (c->rejected)
+        judge_obstruct(j, STR("mcpreel rejected a server request during the call"));
+    if (j->count && str_eq(j->findings[0].rule, STR("error-in-place-of-result")) &&
+        str_eq(index_method(s->config->index, c->call)->name, STR("initialize")))
+        judge_obstruct(j, STR("initialize failed"));
+}
+
+/* A verdict by the findings of the judge. Does not keep `message`. */
 static void put_judged(struct verify *s, const struct verify_call *c, struct str reason,
                        struct str live)
 {
     struct judge *j = &s->judge;
     struct call_verdict v = { .number = c->number,
+                              .line = c->line,
                               .kind = VERDICT_PASSED,
                               .failure = j->failure,
                               .reason = reason,
@@ -164,7 +218,14 @@ static void put_judged(struct verify *s, const struct verify_call *c, struct str
                               .volatile_count = j->volatile_count,
                               .ignored_count = j->ignored_count };
 
+    obstruct(s, c, live);
+    v.obstacle = j->obstacle;
+    propose_rebind(s, c->call);
     judge_finish(j);
+    for (size_t i = 0; i < j->count; i++) {
+        j->findings[i].line = c->line;
+        j->findings[i].seq = s->config->index->calls[c->call].seq;
+    }
     v.findings = j->findings;
     v.finding_count = j->count;
     if (j->failure != FAILURE_NONE)
@@ -213,6 +274,7 @@ static void add_missing_notification(struct verify *s, struct str method)
 
     f.message = arena_printf(&s->judge.arena, "the server did not send %.*s", STR_ARG(method));
     judge_add(&s->judge, FAILURE_CONTENT, &f);
+    judge_obstruct(&s->judge, STR("a notification is missing, and a response cannot bring it"));
 }
 
 static bool came_since(const struct verify *s, const struct verify_call *c, struct str method)
@@ -280,9 +342,9 @@ static void judge_call(struct verify *s, struct verify_call *c, struct json_val 
     judge_response(&s->judge, method, is_poll(s, c->call), recorded, live);
     if (str_eq(method, STR("tools/call")))
         judge_tool_result(s, c, live);
-    if (json_exists(json_get(recorded, STR("result"))) &&
-        !json_exists(json_get(live, STR("result"))))
-        rebind_lose(&s->rebind, c->call, recorded);
+    rebind_confirm(&s->rebind, method, s->judge.failure == FAILURE_NONE ? recorded : live);
+    if (s->judge.failure != FAILURE_NONE)
+        rebind_lose(&s->rebind, (struct rebind_loss){ c->call, "failed" }, method, recorded);
     if (find_missing(s, c, false)) {
         buf_clear(&c->live);
         buf_add(&c->live, json_raw(live));
@@ -379,13 +441,14 @@ static struct str number_text(struct verify *s, uint64_t number)
     return arena_printf(&s->message.arena, "%llu", (unsigned long long)number);
 }
 
-static void track_call(struct verify *s, uint32_t call, uint32_t number, uint64_t request,
-                       struct str subject)
+static void track_call(struct verify *s, const struct index_order_item *item, uint32_t number,
+                       uint64_t request, struct str subject)
 {
     struct verify_call *c = mem_alloc(sizeof *c + subject.len);
-    uint64_t key = call;
+    uint64_t key = item->number;
 
-    *c = (struct verify_call){ .call = call,
+    *c = (struct verify_call){ .call = item->number,
+                               .line = item->line,
                                .number = number,
                                .request = request,
                                .first_sent_us = s->mcp.now_us,
@@ -398,7 +461,7 @@ static void track_call(struct verify *s, uint32_t call, uint32_t number, uint64_
     map_put(&s->by_call, call_key(&key), c);
 }
 
-static bool may_call(struct verify *s, struct str tool, struct str *why)
+static bool may_call(struct verify *s, struct str tool, struct unsent *why)
 {
     const struct tool_list_entry *entry;
 
@@ -407,31 +470,35 @@ static bool may_call(struct verify *s, struct str tool, struct str *why)
     entry = tool_list_find(&s->tools, tool);
     if (entry && entry->read_only)
         return true;
-    *why = entry ? STR("the server does not mark the tool as read-only "
-                       "(--include-destructive sends it)")
-                 : STR("the server does not list the tool");
+    why->not_read_only = true;
+    why->reason = entry ? STR("the server does not mark the tool as read-only "
+                              "(--include-destructive sends it)")
+                        : STR("the server does not list the tool");
     return false;
 }
 
 /* Decides whether the request in `message` is sent. */
-static bool is_wanted(struct verify *s, uint32_t call, struct json_val root, struct str *why)
+static bool is_wanted(struct verify *s, uint32_t call, struct json_val root, struct unsent *why)
 {
     const struct recorded_call *o = &s->config->index->calls[call];
     struct str method = index_method(s->config->index, call)->name;
     struct json_val name = json_get(json_get(root, STR("params")), STR("name"));
 
-    if (s->config->selected && !s->config->selected(s->config->selected_arg, call, root, why))
+    if (s->config->selected &&
+        !s->config->selected(s->config->selected_arg, call, root, &why->reason))
         return false;
     if (!(o->flags & (CALL_HAS_RESPONSE | CALL_CANCELLED)) && !is_listen(s, call)) {
-        *why = STR("it was recorded without a response");
+        why->reason = STR("it was recorded without a response");
         return false;
     }
     return !str_eq(method, STR("tools/call")) ||
            may_call(s, json_text(name, &s->message.arena), why);
 }
 
-static void send_made(struct verify *s, uint32_t call, uint32_t number, struct json_val root)
+static void send_made(struct verify *s, const struct index_order_item *item, uint32_t number,
+                      struct json_val root)
 {
+    uint32_t call = item->number;
     struct json_val params = json_get(root, STR("params"));
     struct json_val subject = mcp_method_subject(known_method(s, call), params);
     struct str method = index_method(s->config->index, call)->name;
@@ -441,46 +508,64 @@ static void send_made(struct verify *s, uint32_t call, uint32_t number, struct j
     if (live_request_make(&s->request, root, number_text(s, request)) != LIVE_REQUEST_MADE)
         BUG("it could be made before");
     remember_id(s, root, request);
-    track_call(s, call, number, request, json_text(subject, &s->message.arena));
+    track_call(s, item, number, request, json_text(subject, &s->message.arena));
     mcp_session_send(&s->mcp, buf_str(&s->request.text));
 }
 
 static struct str blocker_text(struct verify *s)
 {
-    const struct recorded_call *o = &s->config->index->calls[s->request.blocker];
+    const struct rebind_loss *loss = &s->request.loss;
 
-    return arena_printf(&s->message.arena, "it needs a value of #%u, which failed", o->seq);
+    return arena_printf(&s->message.arena, "it needs a value of #%u, which %s",
+                        s->config->index->calls[loss->call].seq, loss->fate);
 }
 
-static void send_request(struct verify *s, uint32_t call)
+/* The values of the response to a call are unavailable. Does not keep `message`. */
+static void lose_values(struct verify *s, uint32_t call, const char *fate)
 {
-    uint32_t number = ++s->last_number;
+    rebind_lose(&s->rebind, (struct rebind_loss){ call, fate },
+                index_method(s->config->index, call)->name, recorded_response(s, call));
+}
+
+static void leave_out(struct verify *s, const struct index_order_item *item, uint32_t number,
+                      const struct unsent *why)
+{
+    put_unsent(s, item, number, why);
+    lose_values(s, item->number, why->kind == VERDICT_SKIPPED ? "was skipped" : "was blocked");
+}
+
+static void send_request(struct verify *s, const struct index_order_item *item)
+{
+    uint32_t call = item->number, number = ++s->last_number;
     struct json_val root;
     struct err e = ERR_NONE;
-    struct str why = STR_NONE;
+    struct unsent why = { .kind = VERDICT_SKIPPED };
 
     if (!index_read_call(s->config->index, call, &s->message, &root, &e)) {
         stop_with_error(s, &e);
         return;
     }
+    rebind_note_request(&s->rebind, json_get(root, STR("params")));
     if (!is_wanted(s, call, root, &why)) {
-        put_unsent(s, call, number, VERDICT_SKIPPED, why);
+        leave_out(s, item, number, &why);
         return;
     }
     if (is_blocked(s)) {
-        put_unsent(s, call, number, VERDICT_BLOCKED, block_reason(s));
+        why = (struct unsent){ .kind = VERDICT_BLOCKED, .reason = block_reason(s) };
+        put_unsent(s, item, number, &why);
         return;
     }
-    rebind_note_request(&s->rebind, json_get(root, STR("params")));
     switch (live_request_make(&s->request, root, STR("0"))) {
     case LIVE_REQUEST_MADE:
-        send_made(s, call, number, root);
+        send_made(s, item, number, root);
         break;
     case LIVE_REQUEST_BLOCKED:
-        put_unsent(s, call, number, VERDICT_BLOCKED, blocker_text(s));
+        why = (struct unsent){ .kind = VERDICT_BLOCKED, .reason = blocker_text(s) };
+        leave_out(s, item, number, &why);
         break;
     case LIVE_REQUEST_SKIPPED:
-        put_unsent(s, call, number, VERDICT_SKIPPED, buf_str(&s->request.reason));
+        why.reason = buf_str(&s->request.reason);
+        leave_out(s, item, number, &why);
         break;
     }
 }
@@ -501,9 +586,11 @@ static void end_cancelled(struct verify *s, uint64_t request)
     free_call(c);
 }
 
-static void report_notification(struct verify *s, struct json_val root, bool sent)
+static void report_notification(struct verify *s, const struct index_order_item *item,
+                                struct json_val root, bool sent)
 {
-    struct call_verdict v = { .kind = sent ? VERDICT_PASSED : VERDICT_SKIPPED,
+    struct call_verdict v = { .line = item->line,
+                              .kind = sent ? VERDICT_PASSED : VERDICT_SKIPPED,
                               .number = ++s->last_number,
                               .duration_us = -1 };
 
@@ -511,7 +598,7 @@ static void report_notification(struct verify *s, struct json_val root, bool sen
     put_verdict(s, &v, 0, STR_NONE);
 }
 
-static void send_notification(struct verify *s, uint32_t step)
+static void send_notification(struct verify *s, const struct index_order_item *item)
 {
     struct json_val root, id;
     struct err e = ERR_NONE;
@@ -519,7 +606,7 @@ static void send_notification(struct verify *s, uint32_t step)
     struct str live = STR_NONE;
     bool cancels, sent;
 
-    if (!index_read_step(s->config->index, step, &s->message, &root, &e)) {
+    if (!index_read_step(s->config->index, item->number, &s->message, &root, &e)) {
         stop_with_error(s, &e);
         return;
     }
@@ -536,7 +623,25 @@ static void send_notification(struct verify *s, uint32_t step)
     if (request)
         end_cancelled(s, request);
     if (s->config->notifications)
-        report_notification(s, root, sent);
+        report_notification(s, item, root, sent);
+}
+
+/* mcp-recorder reports GET and DELETE. They belong to the session, which opens and ends them
+ * itself. */
+static void report_http_request(struct verify *s, const struct index_order_item *item)
+{
+    struct call_verdict v = { .kind = VERDICT_PASSED, .duration_us = -1 };
+    struct err e = ERR_NONE;
+
+    if (!s->config->notifications)
+        return;
+    if (!index_fetch_step(s->config->index, item->number, &s->message.text, &e)) {
+        stop_with_error(s, &e);
+        return;
+    }
+    v.number = ++s->last_number;
+    v.method = buf_str(&s->message.text);
+    put_verdict(s, &v, 0, STR_NONE);
 }
 
 static bool is_waiting_for(const struct verify *s, uint32_t call)
@@ -581,9 +686,11 @@ static void advance(struct verify *s)
         }
         s->item = item->next;
         if (item->kind == ORDER_REQUEST)
-            send_request(s, item->number);
+            send_request(s, item);
         else if (item->kind == ORDER_NOTIFICATION)
-            send_notification(s, item->number);
+            send_notification(s, item);
+        else if (item->kind == ORDER_HTTP_REQUEST)
+            report_http_request(s, item);
     }
     if (s->state == VERIFY_SEND)
         settle(s);
@@ -671,15 +778,26 @@ static void finish(struct verify *s)
     actions_finish(&s->mcp.actions, 0);
 }
 
-/* Subscriptions that are open at the end have done what they could. */
-static void end_subscriptions(struct verify *s)
+/* Returns whether no response is awaited: the call is a subscription, or the client cancelled
+ * it by closing its HTTP response, as the stateless protocol has it. */
+static bool ends_without_response(const struct verify *s, uint32_t call)
+{
+    unsigned flags = s->config->index->calls[call].flags;
+
+    return is_listen(s, call) || (flags & CALL_CANCELLED && !(flags & CALL_HAS_RESPONSE));
+}
+
+/* Calls without a response that are open at the end have done what they could. */
+static void end_open_calls(struct verify *s)
 {
     struct map_entry *e = NULL;
 
     while ((e = map_next(&s->by_request, e))) {
         const struct verify_call *c = e->value;
 
-        if (is_listen(s, c->call)) {
+        if (ends_without_response(s, c->call)) {
+            if (!is_listen(s, c->call)) /* else the transport waits for its response */
+                mcp_session_cancel(&s->mcp, c->request, STR("the client ended the call"));
             end_cancelled(s, c->request);
             e = NULL;
         }
@@ -689,7 +807,7 @@ static void end_subscriptions(struct verify *s)
 /* Waits for open calls and then, for a moment, for notifications. */
 static void settle(struct verify *s)
 {
-    end_subscriptions(s);
+    end_open_calls(s);
     if (s->by_request.count)
         return;
     if (!s->unsettled || is_blocked(s)) {
@@ -724,12 +842,28 @@ static void note_later(struct verify *s)
     }
 }
 
+/* Returns whether the first request is server/discover: such a client needs no initialize. */
+static bool begins_with_discover(const struct verify *s)
+{
+    const struct index_order *order = s->config->order;
+    uint32_t i = s->item;
+
+    while (i && order->items[i].kind != ORDER_REQUEST)
+        i = order->items[i].next;
+    return i && str_eq(index_method(s->config->index, order->items[i].number)->name,
+                       STR("server/discover"));
+}
+
+static bool needs_handshake(const struct verify *s)
+{
+    return !s->config->index->sessions[s->session].initialize_call &&
+           !index_is_stateless(s->config->index, s->session) && !begins_with_discover(s);
+}
+
 static void begin(struct verify *s)
 {
-    const struct recorded_session *of = &s->config->index->sessions[s->session];
-
     note_later(s);
-    if (of->initialize_call || index_is_stateless(s->config->index, s->session)) {
+    if (!needs_handshake(s)) {
         s->state = VERIFY_SEND;
         advance(s);
         return;
@@ -874,6 +1008,8 @@ static struct str loss_text(struct verify *s, enum mcp_session_loss loss, struct
                             ms % 1000);
     case SESSION_CLOSED:
         return why.len ? why : STR("the server closed the connection or exited");
+    case SESSION_ECHOED:
+        return STR("the server sent the request back");
     case SESSION_LOST:
         break;
     }
@@ -891,6 +1027,8 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
 
     if (http_status == 401 || http_status == 403)
         f.hint = STR("the server wants a login: pass credentials with --header-env");
+    if (!s->not_mcp.len && (loss == SESSION_ECHOED || http_status / 100 == 2))
+        buf_add(&s->not_mcp, text);
     if (is_own_request(s, request)) {
         block(s, "initialize failed: %.*s", text);
         handle_own_response(s, NULL);
@@ -906,7 +1044,7 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
         f.message = arena_str(&s->judge.arena, text);
         judge_add(&s->judge, FAILURE_MISSING, &f);
     }
-    rebind_lose(&s->rebind, c->call, recorded_response(s, c->call));
+    lose_values(s, c->call, "did not get a response");
     if (str_eq(method, STR("initialize")))
         block(s, "initialize failed: %.*s", text);
     put_judged(s, c, text, STR_NONE);
@@ -952,6 +1090,13 @@ static void report_server_request(struct verify *s, struct str rule, const char 
     s->events->finding(s->to, &f);
 }
 
+/* The response to an open call may depend on the rejection. */
+static void note_rejection(struct verify *s)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&s->by_request, e));)
+        ((struct verify_call *)e->value)->rejected = true;
+}
+
 static void on_server_request(void *to, const struct mcp_message *m)
 {
     struct verify *s = to;
@@ -961,6 +1106,7 @@ static void on_server_request(void *to, const struct mcp_message *m)
     if (!server_requests_find(&s->server_requests, m, is_open, s, &reply)) {
         mcp_session_reject(&s->mcp, id, MCP_METHOD_NOT_FOUND,
                            STR("the recording has no response to this request"));
+        note_rejection(s);
         report_server_request(s, STR("server-request-unknown"),
                               ", which the recording does not have", m, STR_NONE);
         return;
@@ -984,9 +1130,9 @@ static void on_violation(void *to, struct str what, struct str text)
     struct finding f = { .rule = STR("protocol-violation"), .severity = FINDING_WARNING };
 
     judge_clear(&s->judge);
-    f.message = arena_printf(&s->judge.arena, "session %u: the server sent a %.*s",
+    f.message = arena_printf(&s->judge.arena, "session %u: the server sent %.*s",
                              s->session + 1, STR_ARG(what));
-    f.live = arena_truncated(&s->judge.arena, text, 200);
+    f.live = judge_quote(&s->judge, text);
     s->events->finding(s->to, &f);
 }
 
@@ -1022,6 +1168,10 @@ void verify_step(struct verify *s, const struct event *ev)
     if (ev->kind == EVENT_TIMER && ev->timer & POLL_TIMER) {
         s->mcp.now_us = ev->now_us;
         repeat_poll(s, ev->timer & ~POLL_TIMER);
+        return;
+    }
+    if (ev->kind == EVENT_INPUT_CLOSED && ev->shutting_down) {
+        verify_abandon(s, STR("interrupted"));
         return;
     }
     if (ev->kind == EVENT_INPUT_CLOSED && s->state != VERIFY_DONE)

@@ -11,7 +11,8 @@
  *
  * The own tools/list is sent if only read-only tools may be called. "settle" waits a moment for
  * notifications that recorded calls had and live ones did not have yet. If the server closes,
- * open calls fail and the others are blocked; the owner goes on with the next session.
+ * open calls fail and the others are blocked, after a signal with the reason "interrupted"; the
+ * owner goes on with the next session.
  *
  * Each recorded request gets one verdict, through struct verify_events, at the moment it is
  * known. Borrows everything in struct verify_config. */
@@ -34,7 +35,8 @@ struct verify_config {
     int64_t timeout_us; /* of each request */
     bool strict;        /* the number of notifications counts, too */
     bool read_only;     /* call only tools that the live server marks as read-only */
-    bool notifications; /* notifications of the client get verdicts, too */
+    bool notifications; /* notifications of the client, and its HTTP requests GET and DELETE,
+                           get verdicts, too */
     live_request_secret_fn *secret;
     void *secret_arg;
     /* Whether to send a recorded request; NULL: all. If not, sets `*why`. */
@@ -43,7 +45,8 @@ struct verify_config {
 };
 
 struct verify_events {
-    /* `live` is the text of the live response; empty: none. `call` is 0 for a notification. */
+    /* `live` is the text of the live response; empty: none. `call` is 0 for a notification or
+     * an HTTP request. */
     void (*verdict)(void *to, const struct call_verdict *v, uint32_t call, struct str live);
     void (*finding)(void *to, const struct finding *f); /* of no call */
 };
@@ -77,6 +80,8 @@ struct verify {
     struct map received;           /* method of a live notification to how often it came */
     struct map last_received;      /* the same to `event_count` of the last one */
     uint64_t responses;            /* that came, to any request */
+    struct buf not_mcp;            /* what came in place of the first response, as a sentence;
+                                      empty: no such thing */
     bool closed_early;             /* the server closed before all calls were judged */
     uint64_t event_count;          /* live notifications */
     struct verify_call *unsettled; /* responded, but without a recorded notification */

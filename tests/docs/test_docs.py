@@ -6,9 +6,10 @@ The fenced blocks of a document are run in order and in one fresh directory, wit
     sh server      what goes on until Ctrl-C: it must say its address, and gets its Ctrl-C at the next one or the next heading
     console        the commands after `$`; the lines below each must be among those it says, where `…` is anything
     json config    the configuration of a client: my-client starts the servers in it
+    yaml steps     the steps of a job of GitHub Actions: the shell of each `run`; the processes it leaves behind end with the section
 
 Blocks that are only to be looked at are marked otherwise (`json`, `text`, or a language). 8080 is a port that is free. Hosts below
-example.com are there, as world.py has them.
+example.com are there, as docs_servers.py has them.
 """
 import asyncio
 import contextlib
@@ -23,14 +24,14 @@ import sys
 
 import pytest
 from processes import line_of, started
-from visitor import visit
-from world import HOSTS, UNWELL, VISITOR, World, script
+from docs_client import visit
+from docs_servers import HOSTS, UNWELL, VISITOR, World, script
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
-RUN = ("sh", "sh server", "console", "json config")
+RUN = ("sh", "sh server", "console", "json config", "yaml steps")
 LOOKED_AT = ("json", "text", "c", "meson")
 
 
@@ -47,7 +48,7 @@ def free_port():
 
 
 class Reader:
-    """Somebody who types what the document says."""
+    """A reader who types the commands of the document."""
 
     def __init__(self, folder, env):
         self.folder, self.env, self.port = folder, env, 0
@@ -60,13 +61,13 @@ class Reader:
         return done.stdout
 
     def type(self, kind, text):
-        if kind in (None, "sh server"):
+        if kind in (None, "sh server", "yaml steps"):
             self.serving.close()
-        if kind == "sh server":
+        if kind in ("sh server", "yaml steps"):
             self.port = free_port()
         text = text and text.replace("8080", str(self.port))
         {None: lambda _: None, "sh": self.run, "sh server": self.serve, "console": self.converse,
-         "json config": self.configure}[kind](text)
+         "json config": self.configure, "yaml steps": self.work}[kind](text)
 
     def run(self, block):
         self.bash("-euo", "pipefail", "-c", block)
@@ -83,6 +84,27 @@ class Reader:
             assert process.wait(PATIENCE_S) == 0, block
 
         assert line_of(process.stdout.fileno(), process).startswith(f"http://127.0.0.1:{self.port}/"), block
+
+    def work(self, block):
+        """A step that ends badly fails."""
+        for step in re.findall(r"^- run: (.*)$", block, re.M):
+            code, said = self.step(step)
+            assert code == 0, f"{step}\n{said}"
+
+    def step(self, shell):
+        """Exit code and output of a step; its background processes live until the section ends."""
+        log = self.folder / "step.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(["bash", "-eo", "pipefail", "-c", shell], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
+                                       stderr=subprocess.STDOUT, start_new_session=True,
+                                       env={**self.env, "GITHUB_STEP_SUMMARY": os.fspath(self.folder / "summary.md")})
+
+        @self.serving.callback
+        def end():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+
+        return process.wait(PATIENCE_S), log.read_text()
 
     def converse(self, block):
         for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
@@ -117,13 +139,13 @@ def reader(folder, binary, text, peer_home):
             yield it
 
 
-def test_the_readme_has_something_to_run():
+def test_the_readme_has_commands_to_run():
     assert ROOT / "README.md" in RUNNABLE
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_block_says_what_it_is(page):
-    """What is marked in another way would be passed over, and nobody would know."""
+def test_every_block_has_a_known_language(page):
+    """A block that is marked in another way would be skipped unnoticed."""
     kinds = set(re.findall(r"^```(.*)\n(?:.*\n)*?```$", page.read_text(), re.M))
     assert kinds <= {*RUN, *LOOKED_AT}
 
@@ -134,6 +156,19 @@ def test_every_command_works(page, tmp_path, mcpreel, peer_home):
     with reader(tmp_path, mcpreel, "".join(text for kind, text in found if kind), peer_home) as it:
         for kind, text in found:
             it.type(kind, text)
+
+
+@pytest.mark.parametrize("server, code, summary", [("demo server", 0, "9 passed"), ("demo server --changed", 1, "1 failed, 8 passed")])
+def test_the_recipe_for_ci_fails_if_the_server_has_changed(tmp_path, mcpreel, peer_home, server, code, summary):
+    block = re.search(r"^```yaml steps\n((?:.*\n)*?)```$", (ROOT / "docs/verify.md").read_text(), re.M)[1]
+    with reader(tmp_path, mcpreel, block, peer_home) as it:
+        it.bash("-c", "mcpreel demo -o session.jsonl")
+        start, verify = re.findall(r"^- run: (.*)$", block.replace("8080", str(free_port())).replace("demo server", server), re.M)
+        assert it.step(start)[0] == 0
+        ended, said = it.step(verify)
+    assert ended == code, said
+    assert summary in (tmp_path / "summary.md").read_text().splitlines()[0]
+    assert said.count("::error ") == code
 
 
 COLUMNS = (None, "/mcp", "/sse")
@@ -186,13 +221,13 @@ LINK = re.compile(r"\]\(([^):#]*)(?:#([^)]*))?\)")
 
 
 def anchors(page):
-    """Of the headings, as they are made from their words."""
+    """The anchors of the headings, made from their words."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_every_link_leads_somewhere(page):
+def test_every_link_has_a_target(page):
     for target, anchor in LINK.findall(page.read_text()):
         there = page.parent / target if target else page
         assert there.exists(), target
@@ -200,7 +235,7 @@ def test_every_link_leads_somewhere(page):
 
 
 @pytest.mark.parametrize("command", ["record", "replay"])
-def test_the_page_about_http_has_all_options_for_it(command, mcpreel, run):
+def test_the_page_about_http_lists_all_http_options(command, mcpreel, run):
     text = run([mcpreel, "help", command]).out.decode()
     groups = re.findall(r"^(?:A server|Clients) on HTTP:\n((?: .*\n)+)", text, re.M)
     assert len(groups) == 2
@@ -220,7 +255,7 @@ def test_the_architecture_names_only_modules_that_exist():
     assert all(f"{folder} " in text for folder in folders)
 
 
-def test_the_example_of_a_format_is_in_the_house_format(tmp_path):
+def test_the_example_of_a_format_is_formatted(tmp_path):
     source, header = tmp_path / "arrows.c", tmp_path / "arrows.h"
     subprocess.run([ROOT / "tests/formats/extract-example", ROOT / "docs/adding-a-format.md", source, header, tmp_path],
                    check=True)

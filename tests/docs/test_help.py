@@ -50,14 +50,21 @@ CLIENT = "".join(json.dumps({"jsonrpc": "2.0", **({} if "notif" in message["meth
                  for n, message in enumerate(REQUESTS, 1))
 RECORDINGS = ["session.jsonl", "a.jsonl", "b.jsonl", "crashed.jsonl", "old.json", "recordings/one.jsonl", "recordings/two.jsonl"]
 
+SCENARIOS = """target: {command: node}
+scenarios:
+  tools: {actions: [list_tools]}
+  weather: {actions: [{call_tool: {name: weather, arguments: {city: Lisbon}}}]}
+"""
+
 
 @pytest.fixture(scope="session")
 def recording(tmp_path_factory):
-    """A session of the demo server in which nothing is wrong, as recording and as cassette."""
+    """A session of the demo server in which nothing is wrong, as recording and as cassette, and the lock of its server."""
     folder = tmp_path_factory.mktemp("recorded")
     subprocess.run([PROGRAM, "record", "-o", folder / "r.jsonl", "--", PROGRAM, "demo", "server"], input=CLIENT, text=True, check=True,
                    stdout=subprocess.DEVNULL)
     subprocess.run([PROGRAM, "convert", folder / "r.jsonl", "-o", folder / "r.json"], check=True)
+    subprocess.run([PROGRAM, "lock", folder / "r.lock.json", folder / "r.jsonl"], check=True)
     return folder / "r"
 
 
@@ -73,7 +80,17 @@ def furnish(folder, example, recording):
     made = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "-o"]
     for name in set(RECORDINGS) - set(made):
         (folder / name).write_bytes(recording.with_suffix(pathlib.Path(name).suffix).read_bytes())
+    if "--check" in words:
+        (folder / "mcp.lock.json").write_bytes(recording.with_suffix(".lock.json").read_bytes())
+    (folder / "scenarios.yml").write_text(SCENARIOS)
+    if "run --verify" in example:
+        subprocess.run([PROGRAM, "-q", "run", "scenarios.yml"], cwd=folder, check=True,
+                       env={**os.environ, "PATH": f"{tools}:{PROGRAM.parent}:{os.environ['PATH']}"})
     (folder / "crashed.jsonl").write_bytes((folder / "crashed.jsonl").read_bytes()[:-100])
+    if "--git" in words:
+        git = ["git", "-c", "user.name=me", "-c", "user.email=me@localhost"]
+        for command in ("init -q", "add session.jsonl", "commit -qm session"):
+            subprocess.run([*git, *command.split()], cwd=folder, check=True)
 
 
 def files_in(folder):
@@ -103,8 +120,8 @@ def test_every_example_works_and_makes_only_what_it_names(example, tmp_path, mcp
             it.type(None, None)
         else:
             bash(example, it)
-        # Folders of recordings without a name and of the hosts, and the default of 'demo'.
-        own = (".local/state/mcpreel/", "traces/", "world/", "mcpreel-demo.jsonl")
+        # Folders of recordings without a name and of the hosts, and the defaults of 'demo' and 'run'.
+        own = (".local/state/mcpreel/", "traces/", "world/", "mcpreel-demo.jsonl", "cassettes/")
         assert [name for name in files_in(tmp_path) - before if name not in example and not name.startswith(own)] == []
 
 
@@ -115,6 +132,6 @@ def filters():
 
 
 @pytest.mark.parametrize("text", list(filters()))
-def test_every_filter_of_the_topic_is_one(text, recording, run, mcpreel):
+def test_every_filter_of_the_topic_is_valid(text, recording, run, mcpreel):
     done = run([mcpreel, "show", recording.with_suffix(".jsonl"), "--filter", text])
     assert done.code == 0, done

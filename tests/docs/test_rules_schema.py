@@ -33,7 +33,7 @@ def test_the_schema_has_the_members_of_the_parser():
     {"volatile": False}, {"volatile": True}, {"volatile": ["$.x"]},
     {"include_meta": True},
 ])
-def test_it_accepts_rules(document):
+def test_the_schema_accepts_valid_rules(document):
     assert valid(document)
 
 
@@ -41,5 +41,5 @@ def test_it_accepts_rules(document):
     [], {"ignore_field": []}, {"ignore_fields": "a"}, {"ignore_fields": [""]}, {"rebind": [1]}, {"ignore_paths": ["result.x"]},
     {"volatile": "off"}, {"include_meta": 1}, {"$schema": {}},
 ])
-def test_it_rejects_what_the_parser_rejects(document):
+def test_the_schema_rejects_rules_that_the_parser_rejects(document):
     assert not valid(document)

@@ -12,7 +12,7 @@ MESSAGES = 10_000
 
 
 @pytest.mark.timeout(3 * 3600)
-def test_full_pipes_both_ways_for_long(tmp_path):
+def test_full_pipes_in_both_directions_lose_nothing_for_a_long_time(tmp_path):
     need = 2 * MESSAGES * (len(MESSAGE) + 1000)
     if shutil.disk_usage(tmp_path).free < need + (1 << 30):
         pytest.skip(f"the recording needs {need >> 30} GiB of disk")

@@ -5,13 +5,13 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-from test_front_crowd import OPTIMISED, come_and_go, check_crowd  # noqa: E402
+from test_front_sessions import OPTIMISED, come_and_go, check_crowd  # noqa: E402
 
 MINUTE = 60
 
 
 @pytest.mark.timeout(60 * MINUTE)
-def test_sessions_come_and_go(tmp_path, record_property):
+def test_many_sessions_in_sequence_leak_nothing(tmp_path, record_property):
     """The names of sessions are remembered as secrets, the latest 16,384 of them. After that all that comes with a new one is its number,
     for the latest 65,536."""
     rounds, warm, number = 6000, 4500, 256

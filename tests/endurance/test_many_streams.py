@@ -7,7 +7,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-from test_swarm import OPTIMISED, check_recording, check_steady, record_streams, replay_streams, shown  # noqa: E402
+from test_concurrent_streams import OPTIMISED, check_recording, check_steady, record_streams, replay_streams, shown  # noqa: E402
 
 PROXIED, REPLAYED = 9_500, 19_500
 MINUTE = 60
@@ -20,7 +20,7 @@ def enough_descriptors():
 
 
 @pytest.mark.timeout(30 * MINUTE)
-def test_recorded_streams(tmp_path, record_property):
+def test_many_streams_are_recorded_at_once(tmp_path, record_property):
     enough_descriptors()
     took = record_streams(OPTIMISED, tmp_path / "r.jsonl", PROXIED, 3)
     check_recording(tmp_path / "r.jsonl", PROXIED, 3)
@@ -29,7 +29,7 @@ def test_recorded_streams(tmp_path, record_property):
 
 
 @pytest.mark.timeout(30 * MINUTE)
-def test_replayed_streams(tmp_path, record_property):
+def test_many_streams_are_replayed_at_once(tmp_path, record_property):
     enough_descriptors()
     kilobytes, fds = replay_streams(OPTIMISED, tmp_path / "r.jsonl", REPLAYED)
     assert fds > REPLAYED
@@ -37,9 +37,9 @@ def test_replayed_streams(tmp_path, record_property):
 
 
 @pytest.mark.timeout(3 * 60 * MINUTE)
-def test_most_of_a_million_streams_one_after_the_other(tmp_path, record_property):
-    """Eight million messages. What is remembered of the past is limited: 65,536 requests that nobody waits for any more, which
-    the rude ones have left behind after 328 rounds, and what takes longest is there after half a million streams."""
+def test_nearly_a_million_streams_in_sequence_leak_nothing(tmp_path, record_property):
+    """Eight million messages. The remembered state is limited: 65,536 abandoned requests, which the clients that disconnect early
+    leave behind after 328 rounds; the slowest table is full after half a million streams."""
     rounds, count, rude, warm = 700, 1000, 200, 450
     if shutil.disk_usage(tmp_path).free < 6 << 30:
         pytest.skip("the recording needs 6 GiB of disk")

@@ -8,7 +8,7 @@ import time
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
-import swarm  # noqa: E402
+import stream_load  # noqa: E402
 from slow_clients import SLOW, recorder, slow_body  # noqa: E402
 
 # Seconds that each kind has, and how many of them there are.
@@ -39,7 +39,7 @@ def wait_for_ends(clients, deadline):
 
 
 @pytest.mark.timeout(20 * 60)
-def test_the_slow_are_given_up_and_the_others_served(mcpreel, tmp_path, record_property):
+def test_slow_clients_time_out_and_others_are_served(mcpreel, tmp_path, record_property):
     with recorder(mcpreel, tmp_path / "r.jsonl") as program:
         slow = {kind: [kind(program) for _ in range(count)] for kind, (_, count) in KINDS.items()}
         start = time.monotonic()
@@ -49,7 +49,7 @@ def test_the_slow_are_given_up_and_the_others_served(mcpreel, tmp_path, record_p
             client = program.client()
             while not over.is_set():
                 before = time.monotonic()
-                assert client.post(swarm.HELLO).status == 200
+                assert client.post(stream_load.HELLO).status == 200
                 worst[0] = max(worst[0], time.monotonic() - before)
                 asked[0] += 1
                 time.sleep(0.05)
@@ -75,7 +75,7 @@ def test_the_slow_are_given_up_and_the_others_served(mcpreel, tmp_path, record_p
 
 
 @pytest.mark.timeout(10 * 60)
-def test_a_body_that_is_slow_enough_to_arrive_arrives(mcpreel, tmp_path):
+def test_a_slow_body_within_the_limits_arrives(mcpreel, tmp_path):
     """Above a kilobyte each second it may take as long as it likes."""
     with recorder(mcpreel, tmp_path / "r.jsonl") as program:
         client = slow_body(program)

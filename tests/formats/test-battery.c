@@ -164,7 +164,7 @@ static void claimed_by_its_format_alone(const struct sample *s)
     }
 }
 
-static void a_sample_is_claimed_by_its_format_alone(void **state)
+static void only_the_format_of_a_sample_recognizes_it(void **state)
 {
     for_each_sample(state, claimed_by_its_format_alone);
 }
@@ -179,13 +179,13 @@ static void same_in_all_windows(const struct sample *s)
     outcome_release(&whole);
 }
 
-static void a_file_is_the_same_in_windows_of_any_size(void **state)
+static void a_file_gives_the_same_records_with_windows_of_any_size(void **state)
 {
     for_each_sample(state, same_in_all_windows);
 }
 
-/* What a conversion loses is counted by asking features_of(); and who writes a message as it
- * is must be able to rely on its being one line. */
+/* Losses of a conversion are counted with features_of(); and a writer that writes a message
+ * unchanged must be able to rely on its being one line. */
 static void records_are_sound(const struct sample *s)
 {
     struct outcome o;
@@ -199,7 +199,7 @@ static void records_are_sound(const struct sample *s)
     outcome_release(&o);
 }
 
-static void records_say_which_parts_they_have_on_one_line(void **state)
+static void records_contain_the_members_of_their_lines(void **state)
 {
     for_each_sample(state, records_are_sound);
 }
@@ -248,8 +248,8 @@ static void sort_lines(struct buf *view)
     *view = sorted;
 }
 
-/* What is left of two readings under some parts. A header that was made up because
- * the format must have one does not count. */
+/* Compares two readings by the kept features. A header that was composed because the format
+ * requires one does not count. */
 static void nothing_kept_is_lost(const struct sample *s, const char *when, unsigned parts,
                                  const struct record_summary *before,
                                  struct record_summary *after)
@@ -295,7 +295,7 @@ static void written_and_read_again(const struct sample *s)
     memory_writer_release(&twice);
 }
 
-static void what_was_read_can_be_written_and_read_again(void **state)
+static void written_records_are_read_back_unchanged(void **state)
 {
     for_each_sample(state, written_and_read_again);
 }
@@ -328,7 +328,7 @@ static void to_every_format_and_back(const struct sample *s)
             there_and_back(s, *f);
 }
 
-static void there_and_back_only_what_is_declared_gets_lost(void **state)
+static void a_round_trip_loses_only_declared_features(void **state)
 {
     for_each_sample(state, to_every_format_and_back);
 }
@@ -351,7 +351,7 @@ static size_t count_newlines(struct str text, size_t to)
     return n;
 }
 
-/* What the undamaged file says before some byte. */
+/* The text of the undamaged file before some byte. */
 static size_t said_before(const struct sample *s, size_t at)
 {
     struct outcome o;
@@ -370,8 +370,8 @@ static void must_start(const struct sample *s, const char *when, struct str whol
         fail_msg("%s, %s: says what the file does not:\n%.*s", s->name, when, STR_ARG(start));
 }
 
-/* Without its first bytes a file may well be one of another format. Even then its
- * messages, whoever sent them, are those that were there. */
+/* Without its first bytes a file may be one of another format. Even then its messages are
+ * those that were there, in either direction. */
 static void read_as_another(const struct sample *s, const char *when, const struct format *f,
                             struct str text, const struct outcome *good)
 {
@@ -446,7 +446,7 @@ static void cut_everywhere(const struct sample *s)
     outcome_release(&good);
 }
 
-static void cut_at_any_byte_a_file_gives_what_stands_before(void **state)
+static void a_file_cut_at_any_byte_gives_the_records_before_the_cut(void **state)
 {
     for_each_sample(state, cut_everywhere);
 }
@@ -467,8 +467,8 @@ static void error_is_at(const struct sample *s, const char *when, const struct m
         fail_msg("%s, %s: not the place: %s", s->name, when, p->error.msg);
 }
 
-/* Whether each byte of a text stands inside a number: a newline there makes two of
- * one, which is damage that nobody can see. */
+/* Whether each byte of a text stands inside a number: a newline there makes two numbers of
+ * one, which is damage that cannot be detected. */
 static void mark_numbers(struct str text, bool *number)
 {
     bool string = false;
@@ -549,7 +549,7 @@ static void spoil_with_nul(const struct sample *s)
     spoil_everywhere(s, '\0');
 }
 
-static void a_nul_byte_anywhere_invents_nothing(void **state)
+static void a_nul_byte_at_any_position_adds_no_record(void **state)
 {
     for_each_sample(state, spoil_with_nul);
 }
@@ -559,7 +559,7 @@ static void spoil_with_ff(const struct sample *s)
     spoil_everywhere(s, '\xff');
 }
 
-static void a_byte_that_is_no_text_anywhere_invents_nothing(void **state)
+static void an_invalid_byte_at_any_position_adds_no_record(void **state)
 {
     for_each_sample(state, spoil_with_ff);
 }
@@ -569,7 +569,7 @@ static void spoil_with_newline(const struct sample *s)
     spoil_everywhere(s, '\n');
 }
 
-static void a_newline_anywhere_invents_nothing(void **state)
+static void a_newline_at_any_position_adds_no_record(void **state)
 {
     for_each_sample(state, spoil_with_newline);
 }
@@ -596,15 +596,15 @@ int main(int argc, char **argv)
 {
     struct battery b = { .count = 0 };
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(a_sample_is_claimed_by_its_format_alone, &b),
-        cmocka_unit_test_prestate(a_file_is_the_same_in_windows_of_any_size, &b),
-        cmocka_unit_test_prestate(records_say_which_parts_they_have_on_one_line, &b),
-        cmocka_unit_test_prestate(what_was_read_can_be_written_and_read_again, &b),
-        cmocka_unit_test_prestate(there_and_back_only_what_is_declared_gets_lost, &b),
-        cmocka_unit_test_prestate(cut_at_any_byte_a_file_gives_what_stands_before, &b),
-        cmocka_unit_test_prestate(a_nul_byte_anywhere_invents_nothing, &b),
-        cmocka_unit_test_prestate(a_byte_that_is_no_text_anywhere_invents_nothing, &b),
-        cmocka_unit_test_prestate(a_newline_anywhere_invents_nothing, &b),
+        cmocka_unit_test_prestate(only_the_format_of_a_sample_recognizes_it, &b),
+        cmocka_unit_test_prestate(a_file_gives_the_same_records_with_windows_of_any_size, &b),
+        cmocka_unit_test_prestate(records_contain_the_members_of_their_lines, &b),
+        cmocka_unit_test_prestate(written_records_are_read_back_unchanged, &b),
+        cmocka_unit_test_prestate(a_round_trip_loses_only_declared_features, &b),
+        cmocka_unit_test_prestate(a_file_cut_at_any_byte_gives_the_records_before_the_cut, &b),
+        cmocka_unit_test_prestate(a_nul_byte_at_any_position_adds_no_record, &b),
+        cmocka_unit_test_prestate(an_invalid_byte_at_any_position_adds_no_record, &b),
+        cmocka_unit_test_prestate(a_newline_at_any_position_adds_no_record, &b),
     };
     int failed;
 

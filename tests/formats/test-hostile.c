@@ -170,7 +170,7 @@ static void read_file(struct buf *to, const char *directory, const char *name)
     arena_release(&a);
 }
 
-static void a_wrong_value_is_refused_or_replayed(void **state)
+static void a_wrong_value_is_rejected_or_replayed(void **state)
 {
     const char *directory = *state;
     DIR *dir = opendir(directory);
@@ -208,7 +208,7 @@ static void a_wrong_value_is_refused_or_replayed(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_prestate(a_wrong_value_is_refused_or_replayed, argv[argc - 1]),
+        cmocka_unit_test_prestate(a_wrong_value_is_rejected_or_replayed, argv[argc - 1]),
     };
 
     BUG_IF(argc != 2);

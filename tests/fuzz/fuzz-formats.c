@@ -44,8 +44,8 @@ static bool rewrite(const struct format *f, struct str text, struct memory_write
     return ok;
 }
 
-/* What it says of messages. Their places in batches are left out: where an element is no
- * message the others move up. */
+/* The messages of a file as text. Their positions in batches are left out: where an element
+ * is no message the others move up. */
 static struct buf messages_of(const struct format *f, struct str text)
 {
     unsigned parts = f->keeps & (FEATURE_BYTES | FEATURE_DIRECTION | FEATURE_SERVER_MESSAGES |

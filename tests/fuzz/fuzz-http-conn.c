@@ -65,7 +65,7 @@ static size_t get_queued(const void *at)
     return r->closed ? 0 : r->queued;
 }
 
-/* That nobody is there any longer is told by the input, not by the socket. */
+/* The input decides when the client is gone, not the socket. */
 static void do_watch(void *at)
 {
     (void)at;
@@ -126,7 +126,7 @@ static void must_not_depend_on_cuts(struct str text)
 
 enum { OPERATIONS = 240 };
 
-/* What else can happen, in any order. */
+/* The other events, in any order. */
 static void apply_operation(struct rig *r, unsigned char what)
 {
     struct http_exchange *x = r->owner.latest;

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct replay_options options = {
         .match = { .mode = mode,
                    .exhausted = (how >> 2 & 3) % 3,
-                   .rules = matcher_rules(mode, false) },
+                   .rules = matcher_rules(&(struct match_options){ .mode = mode }, false) },
         .exhausted_given = true,
         .on_miss = how & 16 ? ON_MISS_ERROR : ON_MISS_WARN,
         .pace = how & 32 ? 0.5 : 0,

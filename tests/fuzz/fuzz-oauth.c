@@ -54,7 +54,7 @@ static void check_form(struct str text)
     buf_release(&again);
 }
 
-/* What was changed once has nothing left to change. */
+/* A rewritten document is not changed by a second pass. */
 static void check_metadata(struct oauth *o, enum oauth_document kind, struct str text)
 {
     struct buf once, twice;

@@ -18,7 +18,8 @@ static bool same_place(void *arg, struct json_location place, struct json_val va
     return true;
 }
 
-/* What a search finds, its pattern matches, and so does its place as text. */
+/* The pattern matches every result of a search, and the path of the result as text does so,
+ * too. */
 static bool check(void *arg, struct json_location place, struct json_val value)
 {
     struct seen *s = arg;

@@ -168,7 +168,7 @@ static struct replay_options options_of(uint8_t how)
         .match = { .mode = mode,
                    .exhausted = (how >> 2 & 3) % 3,
                    .total_order = how & 64 && mode == MATCH_SEQUENTIAL,
-                   .rules = matcher_rules(mode, how & 128) },
+                   .rules = matcher_rules(&(struct match_options){ .mode = mode }, how & 128) },
         .exhausted_given = how & 128,
         .on_miss = (how >> 4 & 3) % 3,
         .pace = how & 32 ? 0.5 : 0,

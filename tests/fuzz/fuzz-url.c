@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Some systems take '0x' for 0 and some do not; there nobody can be right. */
+/* Some systems parse '0x' as 0 and some do not; both results are accepted. */
 static bool is_disputed(const char *text)
 {
     for (const char *at = strpbrk(text, "xX"); at; at = strpbrk(at + 1, "xX")) {
@@ -65,7 +65,7 @@ static void check_url(struct str text)
     BUG_IF(!url_same_host(&u.authority, &u.authority));
 }
 
-/* What is meant is a path of the same server, unless another one is named. */
+/* The result is a path of the same server, unless the URL names another one. */
 static void check_reference(struct str text, struct arena *a)
 {
     struct err e = ERR_NONE;
@@ -96,7 +96,7 @@ static void check_listen_address(struct str text)
     BUG_IF(l.scope == LISTEN_LOOPBACK && l.ip.kind != IP_NONE && !ip_is_loopback(&l.ip));
 }
 
-/* Of what is not written as this machine's own nothing may be let in. */
+/* A text that is not a spelling of a loopback address must be rejected. */
 static void check_origin(struct str text)
 {
     struct headers f = { .at = NULL };

@@ -1,7 +1,7 @@
 /* tests/fuzz/http-reader.h - reads heads and bodies of one side of a connection in turn, until
  * an input is rejected or a body has no end.
  *
- * Writes down the bodies; heads are read, and written down, by somebody who knows them. */
+ * Logs the bodies; the owner reads and logs the heads. */
 #ifndef HTTP_READER_H
 #define HTTP_READER_H
 

@@ -13,9 +13,8 @@ A case starts with a comment that says what it shows. Each line is a word and it
     exit N         how it must end; 0 if not said
     same A B       files A and B must have the same bytes in the end
 
-What is written must be exactly what is told. The only placeholders, in run, out and err, are
-<version> and <date>, those of the release as in the top meson.build, and \\e, the escape
-character.
+The output must be exactly as given. The only placeholders, in run, out and err, are <version> and
+<date>, those of the release as in the top meson.build, and \\e, the escape character.
 
 The program is build/mcpreel, or what the variable MCPREEL names.
 """
@@ -171,7 +170,7 @@ def perform(run, directory):
 
 
 def differences(case, directory):
-    """What is not as told, as lines of a diff."""
+    """Returns the deviations as lines of a diff."""
     for name, text in case.files.items():
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +189,7 @@ def differences(case, directory):
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.case")), ids=lambda p: p.stem)
-def test_case(path, tmp_path):
+def test_the_case_has_the_expected_output(path, tmp_path):
     diff = differences(parse(path.read_text()), tmp_path)
     if diff:
         pytest.fail("\n".join(repr(line)[1:-1] if "\x1b" in line else line for line in diff),
@@ -209,7 +208,7 @@ VERSION = "# A story.\nrun mcpreel version\n"
     ("# A story.\nfile a\n| x\nfile b\n|- x\nrun mcpreel version\nout mcpreel <version>\n"
      "same a b\n", "+a and b are not the same"),
 ])
-def test_a_story_that_is_not_true_is_noticed(text, seen, tmp_path):
+def test_a_wrong_case_fails(text, seen, tmp_path):
     assert any(line.startswith(seen) for line in differences(parse(text), tmp_path))
 
 
@@ -218,11 +217,11 @@ def test_a_story_that_is_not_true_is_noticed(text, seen, tmp_path):
     "# A story.\n| x\nrun mcpreel version\n", VERSION + "exit one\n", VERSION + "same a\n",
     "# A story.\nfile a\nfile a\nrun mcpreel version\n", "# A story.\nenv A\nrun mcpreel version\n",
 ])
-def test_a_case_that_makes_no_sense_is_refused(text):
+def test_an_invalid_case_is_rejected(text):
     with pytest.raises(BadCase):
         parse(text)
 
 
-def test_only_the_program_under_test_is_run(tmp_path):
+def test_only_the_tested_program_is_run(tmp_path):
     with pytest.raises(BadCase):
         differences(parse("# A story.\nrun rm x\n"), tmp_path)

@@ -23,7 +23,7 @@ def read(name):
 
 
 @pytest.mark.parametrize("path", sorted(REPORTS.iterdir()), ids=lambda path: path.name)
-def test_no_hidden_characters(path):
+def test_reports_have_no_hidden_characters(path):
     """Except JSON, whose text is the recorded one: it must be escaped there."""
     text = path.read_text(encoding="utf-8")
     found = HIDDEN.search(text)
@@ -120,7 +120,7 @@ CODE = re.compile("`[^`|\\\\\n]+`|<code>(?:[^\\x21-\\x2f\\x3a-\\x40\\x5b-\\x60\\
 
 
 @pytest.mark.parametrize("name", ["sample.md", "hostile.md"])
-def test_markdown_has_text_of_others_only_in_code(name):
+def test_markdown_quotes_foreign_text_as_code(name):
     text = read(name)
     rest = CODE.sub("C", text)
     assert not re.search(r"[`&\\*\[\]@]", rest)

@@ -82,7 +82,7 @@ ENCODINGS = {
 
 
 def undone(blob):
-    """What is left of bytes when one layer of each encoding is undone."""
+    """Returns the bytes without one layer of each encoding."""
     text = blob.decode("utf-8", "replace")
     escapes = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 

@@ -1,8 +1,8 @@
 """Peers on HTTP that do exactly what a test says, byte by byte, on plain sockets of 127.0.0.1.
 
 `Upstream` is a server: each connection runs `serve(conn)` in a thread of its own. `Client` is one connection
-of a client. `Program` is mcpreel listening, recording or replaying. Nobody waits longer than WAIT seconds
-for anything, and no test asks how long something took.
+of a client. `Program` is mcpreel listening, recording or replaying. Every wait is limited to WAIT seconds,
+and no test measures how long something took.
 """
 import json
 import os
@@ -251,7 +251,8 @@ class Upstream:
         return self.done.get(timeout=WAIT)
 
     def close(self):
-        # Who is left in accept() would have the descriptor's number, and with that the clients of the next server.
+        # A thread left in accept() would have the descriptor's number, and with that the clients of the next
+        # server.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.thread.join(WAIT)
         self.listener.close()

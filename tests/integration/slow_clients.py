@@ -2,9 +2,9 @@
 import contextlib
 import socket
 
-import swarm
+import stream_load
 from http_peers import Program, Upstream
-from test_swarm import recording_with_a_question
+from test_concurrent_streams import recording_with_a_question
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
@@ -19,7 +19,7 @@ def serve(conn):
                 while True:
                     conn.event("x" * 65536)
             return
-        conn.answer(json_=swarm.result(1))
+        conn.answer(json_=stream_load.result(1))
 
 
 def slow_head(program):

@@ -1,7 +1,7 @@
 """Requests that two readers could take for two different things, each under the name people know it by.
 
-What follows every one of them on its connection is SECOND: whoever finds the end of the first where its sender did not
-mean it to be may take some of that for a request of its own.
+SECOND follows each of them on its connection: a server that finds another end of the first request than its sender may
+take a part of SECOND for a request.
 """
 SECOND = b"GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
 

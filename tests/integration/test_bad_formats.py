@@ -262,7 +262,7 @@ def is_torn(content):
 
 
 def cut_packing(format_):
-    """What can be unpacked of it is used, as of a file that was not packed."""
+    """The readable part is used, as of a file that is not compressed."""
     good = longer(format_)
     for name, packed in ("gzip", gzip.compress(good)), ("zstd", zstd(good)):
         for cut in (len(packed) // 2, len(packed) - 1):
@@ -334,7 +334,7 @@ def pythons_numbers():
 
 
 def huge_numbers():
-    """Whatever fits into 64 bits is taken; nobody may stumble over it."""
+    """Every value of up to 64 bits is accepted."""
     for name in ("us", "conn", "session", "latency_ms", "seq"):
         for n in (HUGE, TINY) if name == "us" else (HUGE, 0):
             members = {"seq": 1, "ts": TIME, "dir": "c2s", "msg": PING, "us": 1, name: n}
@@ -418,7 +418,7 @@ def results(mcpreel, run, tmp_path_factory):
         return list(pool.map(inspect, enumerate(CASES)))
 
 
-def test_there_are_enough_of_them():
+def test_the_tables_give_enough_bad_files():
     assert len([case for case in CASES if case.warnings < 0]) >= 200
     assert len({case.name for case in CASES}) == len(CASES)
 
@@ -428,7 +428,7 @@ def place(n, line):
 
 
 @pytest.mark.parametrize("n", [n for n, c in enumerate(CASES) if c.warnings < 0], ids=lambda n: CASES[n].name)
-def test_a_bad_file_is_one_error(results, n):
+def test_a_bad_file_gives_one_error(results, n):
     case, ran = CASES[n], results[n]
     first, *more = ran.err.decode().splitlines() or [""]
     assert ran.code == 3 and ran.out == b"", str(ran)

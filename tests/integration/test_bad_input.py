@@ -70,7 +70,7 @@ def make_socket(path):
     (lambda path: path.write_bytes(gzip.compress(HEADER.encode())[:10]), "the compressed data is cut off"),
     (lambda path: path.write_bytes(bytes.fromhex("28b52ffd0458")), "the compressed data is cut off"),
 ], ids=["missing", "directory", "fifo", "socket", "device", "loop", "empty", "torn gzip", "torn zstd"])
-def test_what_is_no_file(command, make, why, run, mcpreel, tmp_path):
+def test_a_path_without_a_file_is_an_error(command, make, why, run, mcpreel, tmp_path):
     if make:
         make(tmp_path / "f")
     refused(run, mcpreel, command, tmp_path / "f", re.escape(f"cannot read '{tmp_path}/f': {why}"))
@@ -81,7 +81,7 @@ OBEDIENT = ["setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_rea
 
 
 @COMMANDS
-def test_what_may_not_be_read(command, run, mcpreel, tmp_path):
+def test_a_file_without_permission_is_an_error(command, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER)
     path.chmod(0)
@@ -91,7 +91,7 @@ def test_what_may_not_be_read(command, run, mcpreel, tmp_path):
 
 
 @COMMANDS
-def test_a_disk_that_fails_is_not_the_files_fault(command, run, mcpreel):
+def test_a_read_error_of_the_disk_is_an_io_error(command, run, mcpreel):
     refused(run, mcpreel, command, "/proc/self/mem", "cannot read '/proc/self/mem': Input/output error", code=5)
 
 
@@ -106,7 +106,7 @@ def noise(seed, size):
     b"\x7fELF\2\1\1" + bytes(1000), noise(1, 100_000), b"\xff" * 100, b"\0" * 100, b"\n\n\n", b"hello\n", b"{", b"[]\n",
     b"{}\n", b'"a"\n', b"7", b'{"jsonrpc":"3.0"}\n', b'{"type":7}\n', b"PK\3\4" + bytes(50),
 ], ids=lambda content: repr(content[:12]))
-def test_what_is_no_recording(command, content, run, mcpreel, tmp_path):
+def test_a_file_that_is_no_recording_is_an_error(command, content, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_bytes(content)
     refused(run, mcpreel, command, path, re.escape(str(path)) + r":1:\d+: .+")
@@ -114,7 +114,7 @@ def test_what_is_no_recording(command, content, run, mcpreel, tmp_path):
 
 @COMMANDS
 @pytest.mark.parametrize("version", ["2.0", "0.9", "10.0", "", "one", "1"])
-def test_the_version(command, version, run, mcpreel, tmp_path):
+def test_an_unsupported_version_is_an_error(command, version, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER.replace('"1.0"', f'"{version}"') + MESSAGE)
     if version == "1":
@@ -143,7 +143,7 @@ BROKEN = {
 
 @COMMANDS
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_line_that_is_broken_in_the_middle(command, name, run, mcpreel, tmp_path):
+def test_a_broken_line_in_the_middle_is_an_error(command, name, run, mcpreel, tmp_path):
     text, byte, why = BROKEN[name]
     path = tmp_path / "f"
     path.write_bytes((HEADER + MESSAGE + text + "\n" + MESSAGE).encode(errors="surrogateescape"))
@@ -153,7 +153,7 @@ def test_a_line_that_is_broken_in_the_middle(command, name, run, mcpreel, tmp_pa
 @COMMANDS
 @pytest.mark.parametrize("text", ["oops", '{"type":"message","x":"\1"', "[" * 1_000_000, '{"type":]', "{,\0\0"],
                          ids=lambda text: repr(text[:12]))
-def test_nonsense_at_the_end_is_not_a_torn_line(command, text, run, mcpreel, tmp_path):
+def test_an_invalid_last_line_is_not_a_truncated_line(command, text, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE + text)
     refused(run, mcpreel, command, path, re.escape(str(path)) + r":3:\d+: not valid JSON: .+")
@@ -188,7 +188,7 @@ WRONG = [("seq", value) for value in ("-1", "1.5", '"1"', "null", "1e30")] + [
 
 @COMMANDS
 @pytest.mark.parametrize("member, value", WRONG)
-def test_a_member_that_cannot_be_so(command, member, value, run, mcpreel, tmp_path):
+def test_a_member_with_an_invalid_value_is_an_error(command, member, value, run, mcpreel, tmp_path):
     line = without(MESSAGE, member).replace('"type":"message",', f'"type":"message","{member}":{value},')
     path = tmp_path / "f"
     path.write_text(HEADER + line + MESSAGE)
@@ -200,14 +200,14 @@ def test_a_member_that_cannot_be_so(command, member, value, run, mcpreel, tmp_pa
 
 @COMMANDS
 @pytest.mark.parametrize("opening", ["[", '{"a":'])
-def test_a_million_levels(command, opening, run, mcpreel, tmp_path):
+def test_a_million_levels_of_nesting_are_an_error(command, opening, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('{"jsonrpc"', opening * 1_000_000 + '{"jsonrpc"') + MESSAGE)
     refused(run, mcpreel, command, path, re.escape(str(path)) + r":2:\d+: .*nested.*")
 
 
 @COMMANDS
-def test_a_number_of_a_million_digits(command, run, mcpreel, tmp_path):
+def test_a_number_of_a_million_digits_is_an_error(command, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('"seq":1', '"seq":' + "1" * 1_000_000) + MESSAGE)
     refused(run, mcpreel, command, path, re.escape(f"{path}:2:25: 'seq' of a message line must be ") + ".+")
@@ -215,14 +215,14 @@ def test_a_number_of_a_million_digits(command, run, mcpreel, tmp_path):
 
 @COMMANDS
 @pytest.mark.parametrize("number", ["1" * 1_000_000, "0." + "1" * 1_000_000, "1e" + "9" * 1_000_000])
-def test_such_a_number_in_a_message_is_the_peers_business(command, number, run, mcpreel, tmp_path):
+def test_a_number_of_a_million_digits_in_a_message_is_accepted(command, number, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('"id":1', f'"id":{number}') + MESSAGE)
     ran, said = judged(run, mcpreel, command, path)
     assert ran.code == 0 and not [line for line in said if "warning" in line], ran
 
 
-def test_such_a_number_can_be_asked_for(run, mcpreel, tmp_path):
+def test_a_number_of_a_million_digits_can_be_a_filter_value(run, mcpreel, tmp_path):
     """As an id, a token and an argument: all of them are compared and put in by their text."""
     path, digits = tmp_path / "f", "1" * 1_000_000
     ask = f'{{"id":%s,"method":"tools/call","params":{{"name":"t","arguments":{{"n":{digits}}}}}}}'
@@ -243,7 +243,7 @@ def write_long_line(path, megabytes):
 
 @COMMANDS
 @pytest.mark.parametrize("megabytes", [97, 1024])
-def test_a_line_beyond_all_measure(command, megabytes, run, mcpreel, tmp_path):
+def test_a_line_over_the_limit_is_an_error(command, megabytes, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     write_long_line(path, megabytes)
     try:
@@ -253,7 +253,7 @@ def test_a_line_beyond_all_measure(command, megabytes, run, mcpreel, tmp_path):
 
 
 @COMMANDS
-def test_a_line_just_within_measure_is_read(command, run, mcpreel, tmp_path):
+def test_a_line_of_the_maximum_length_is_read(command, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('"ping"', '"' + "a" * (60 << 20) + '"') + MESSAGE)
     ran, said = judged(run, mcpreel, command, path)
@@ -310,7 +310,7 @@ TAILS = {
 
 @COMMANDS
 @pytest.mark.parametrize("name", TAILS)
-def test_a_torn_end_is_warned_of_once(command, name, run, mcpreel, tmp_path):
+def test_a_truncated_end_gives_one_warning(command, name, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_bytes((HEADER + MESSAGE).encode() + TAILS[name])
     ran, said = judged(run, mcpreel, command, path)
@@ -319,7 +319,7 @@ def test_a_torn_end_is_warned_of_once(command, name, run, mcpreel, tmp_path):
     assert re.fullmatch(rf"mcpreel: warning: {re.escape(str(path))}:3:\d+: .+; used up to here", warnings[0]), ran
 
 
-def test_what_stands_before_a_torn_end_is_replayed(run, mcpreel, tmp_path):
+def test_messages_before_a_truncated_end_are_replayed(run, mcpreel, tmp_path):
     path = tmp_path / "f"
     lines = [MESSAGE.replace("ping", "tools/list"),
              MESSAGE.replace('"seq":1', '"seq":2').replace("c2s", "s2c").replace('"method":"ping"', '"result":{"tools":[]}')]
@@ -331,7 +331,7 @@ def test_what_stands_before_a_torn_end_is_replayed(run, mcpreel, tmp_path):
 # Each prefix of a recording is a recording: with a warning if it ends inside a line, and an error
 # only while it is too short to be told for one.
 @COMMANDS
-def test_a_recording_cut_anywhere(command, run, mcpreel, tmp_path):
+def test_a_recording_truncated_at_any_byte_is_read(command, run, mcpreel, tmp_path):
     path, whole = tmp_path / "f", HEADER + MESSAGE
     for cut in [*range(0, len(whole), 7), len(HEADER) - 1, len(HEADER), len(HEADER) + 1, len(whole) - 1]:
         path.write_text(whole[:cut])
@@ -365,7 +365,7 @@ def on_terminal(command):
 
 
 @pytest.mark.parametrize("words", [["show"], ["show", "-m"], ["inspect"], ["check"]], ids=" ".join)
-def test_json_on_a_terminal_means_the_same_and_only_shows(words, run, mcpreel, tmp_path):
+def test_json_output_on_a_terminal_is_escaped_and_equal(words, run, mcpreel, tmp_path):
     path = tmp_path / f"{HOSTILE}.jsonl"
     text = (f'{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{HOSTILE}","arguments":'
             f'{{"{HOSTILE}":"{HOSTILE}"}}}}}}')
@@ -378,7 +378,7 @@ def test_json_on_a_terminal_means_the_same_and_only_shows(words, run, mcpreel, t
             [json.loads(line) for line in piped.out.decode().split("\n") if line])
 
 
-def test_an_error_as_json_on_a_terminal_only_shows(mcpreel, tmp_path):
+def test_an_error_as_json_on_a_terminal_is_escaped(mcpreel, tmp_path):
     shown, code = on_terminal([mcpreel, "--json", "show", str(tmp_path / HOSTILE)])
     assert code != 0
     assert not OBEYED.search(shown), shown

@@ -31,7 +31,7 @@ def going_on(upstream, stream):
 
 
 # All at once: each waits for ten seconds.
-def test_a_server_that_gets_nowhere_is_not_flooded_and_not_waited_for(upstream, stdio, tmp_path):
+def test_a_server_without_progress_is_not_flooded_and_not_waited_for(upstream, stdio, tmp_path):
     stays = going_on(upstream, lambda conn, last: conn.event("", id="1", retry=0))
     repeats = going_on(upstream, lambda conn, last: conn.event(AGAIN, id="1", retry=0))
     hangs = upstream(serving(lambda conn, request: conn.wait_end()))
@@ -54,7 +54,7 @@ def test_a_server_that_gets_nowhere_is_not_flooded_and_not_waited_for(upstream, 
     assert all(len(resumptions(server)) <= 5 for server in servers)
 
 
-def test_a_call_is_polled_for_as_long_as_the_server_moves(upstream, bridge):
+def test_a_call_is_polled_as_long_as_the_server_sends_events(upstream, bridge):
     def stream(conn, last):
         if int(last) < 4:
             conn.event("", id=str(int(last) + 1), retry=0)
@@ -68,7 +68,7 @@ def test_a_call_is_polled_for_as_long_as_the_server_moves(upstream, bridge):
     assert resumptions(server) == ["1", "2", "3", "4"]
 
 
-def test_what_came_before_is_recorded_again_but_told_once(upstream, bridge):
+def test_redelivered_events_are_recorded_again_and_forwarded_once(upstream, bridge):
     def stream(conn, last):
         conn.event(AGAIN, id="note")
         if last == "note":
@@ -81,8 +81,9 @@ def test_what_came_before_is_recorded_again_but_told_once(upstream, bridge):
     assert [line["msg"] for line in of(recorded(one), "message", dir="s2c")].count(AGAIN) == 2
 
 
-def test_another_message_under_an_id_that_was_there_is_told(upstream, bridge):
-    """Of a server whose events all have the same id. It asks, too: a question that is not told never gets its answer."""
+def test_another_message_under_a_known_event_id_is_forwarded(upstream, bridge):
+    """A server whose events all have the same id. It also sends a server request: one that is not forwarded never gets
+    its response."""
     def question(n):
         return {"jsonrpc": "2.0", "id": f"q{n}", "method": "roots/list"}
 
@@ -105,7 +106,7 @@ def test_another_message_under_an_id_that_was_there_is_told(upstream, bridge):
     assert [r.json["id"] for r in server.requests if r.method == "POST" and "result" in r.json] == ["q1", "q2"]
 
 
-def test_a_session_of_old_ends_with_its_stream(upstream, bridge):
+def test_an_http_sse_session_ends_with_its_stream(upstream, bridge):
     streams = queue.Queue()
 
     def serve(conn):

@@ -51,7 +51,7 @@ def environment(place):
 
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("program", [PROGRAM, FIXTURE], ids=["mcpreel", "fixture"])
-def test_the_shell_understands_its_script(program, shell, tmp_path):
+def test_the_shell_accepts_its_script(program, shell, tmp_path):
     path = tmp_path / "script"
     path.write_text(script(program, shell))
     p = subprocess.run([need(shell), "-n", path], capture_output=True, text=True, timeout=SECONDS)
@@ -110,7 +110,7 @@ printf '%s\n' "${COMPREPLY[@]}"
 
 
 def bash_offers(place, words):
-    """What the function leaves in COMPREPLY when bash has cut the line into `words`."""
+    """Returns COMPREPLY after bash has split the line into `words`."""
     path = place / ".completion"
     path.write_text(script(FIXTURE, "bash"))
     p = subprocess.run([need("bash"), "--norc", "--noprofile", "-c", BASH, "bash", path, *words],
@@ -133,7 +133,7 @@ def test_bash_offers(line, offered, place):
     (["mcpreel", "record", "--output", "=", "session-"], ["session-two.jsonl"]),
     (["mcpreel", "record", "--cassette", "session-"], ["session-two.jsonl"]),
 ])
-def test_bash_sees_through_the_equals_sign(words, offered, place):
+def test_bash_completes_after_an_equals_sign(words, offered, place):
     assert bash_offers(place, words) == offered
 
 
@@ -164,7 +164,7 @@ def test_fish_completes_the_server_after_two_dashes(line, offered, place):
     assert [o.rstrip("/") for o in fish_offers(place, line)] == offered
 
 
-def test_our_own_commands_are_no_servers(place):
+def test_commands_of_mcpreel_are_not_offered_as_servers(place):
     assert "plain" not in bash_offers(place, ["mcpreel", "--", "plai"])
     assert "plain" not in fish_offers(place, "mcpreel -- plai")
 
@@ -183,7 +183,7 @@ class Terminal:
         os.write(self.fd, text.encode())
 
     def wait_for(self, pattern):
-        """What was printed since the last call up to the pattern."""
+        """Returns the output since the last call up to the pattern."""
         end = time.monotonic() + SECONDS
         while not (m := re.search(pattern, self.seen)):
             ready, _, _ = select.select([self.fd], [], [], max(0, end - time.monotonic()))

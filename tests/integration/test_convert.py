@@ -49,7 +49,7 @@ def recording(run, mcpreel, tmp_path):
     return path
 
 
-def test_a_recording_comes_back_from_a_trace(run, mcpreel, recording, tmp_path):
+def test_a_recording_converted_to_a_trace_and_back_is_equal(run, mcpreel, recording, tmp_path):
     names = [tmp_path / n for n in ("a.trace.jsonl", "b.jsonl", "b.trace.jsonl", "c.jsonl")]
     for source, target in zip([recording, *names], names):
         ok(run, mcpreel, "convert", source, "-o", target)
@@ -68,14 +68,14 @@ def test_a_recording_comes_back_from_a_trace(run, mcpreel, recording, tmp_path):
             assert text[:text.index("}")].encode() in back
 
 
-def test_a_whole_recording_is_not_touched(run, mcpreel, recording, tmp_path):
+def test_check_fix_does_not_change_a_complete_recording(run, mcpreel, recording, tmp_path):
     ok(run, mcpreel, "convert", "--lossless", recording, "-o", tmp_path / "b.jsonl")
     assert (tmp_path / "b.jsonl").read_bytes() == recording.read_bytes()
     run([mcpreel, "check", "--fix", recording, "-o", tmp_path / "c.jsonl"])
     assert (tmp_path / "c.jsonl").read_bytes() == recording.read_bytes()
 
 
-def test_a_cassette_comes_back_from_a_recording(run, mcpreel, recording, tmp_path):
+def test_a_recording_converted_to_a_cassette_and_back_is_equal(run, mcpreel, recording, tmp_path):
     names = [tmp_path / n for n in ("a.json", "b.jsonl", "b.json", "c.json")]
     for source, target in zip([recording, *names], names[:3]):
         ok(run, mcpreel, "-q", "convert", source, "-o", target)
@@ -100,7 +100,7 @@ def unpacked(run, path):
 
 
 @pytest.mark.parametrize("pack", UNPACK)
-def test_what_can_be_unpacked_of_a_file_that_is_cut_off_is_saved(pack, run, mcpreel, recording, tmp_path):
+def test_the_readable_part_of_a_truncated_compressed_file_is_kept(pack, run, mcpreel, recording, tmp_path):
     packed, fixed = tmp_path / ("b.jsonl" + pack), tmp_path / "fixed.jsonl"
     ok(run, mcpreel, "-q", "convert", recording, "-o", packed)
     packed.write_bytes(packed.read_bytes()[:-3])
@@ -115,7 +115,7 @@ def test_what_can_be_unpacked_of_a_file_that_is_cut_off_is_saved(pack, run, mcpr
 
 @pytest.mark.parametrize("name", ["b.jsonl", "b.trace.jsonl", "b.jsonrpc", "b.json"])
 @pytest.mark.parametrize("pack", UNPACK)
-def test_a_name_may_say_that_it_is_packed(pack, name, run, mcpreel, recording, tmp_path):
+def test_the_file_name_selects_the_compression(pack, name, run, mcpreel, recording, tmp_path):
     plain, packed, again = tmp_path / name, tmp_path / (name + pack), tmp_path / ("again." + name)
     ok(run, mcpreel, "convert", recording, "-o", plain)
     ok(run, mcpreel, "convert", recording, "-o", packed)
@@ -125,7 +125,7 @@ def test_a_name_may_say_that_it_is_packed(pack, name, run, mcpreel, recording, t
 
 
 @pytest.mark.parametrize("pack", UNPACK)
-def test_what_is_packed_is_whole_or_not_there(pack, run, mcpreel, recording, tmp_path):
+def test_a_compressed_file_is_complete_or_absent(pack, run, mcpreel, recording, tmp_path):
     fixed, bare = tmp_path / ("c.jsonl" + pack), tmp_path / ("c.jsonrpc" + pack)
     run([mcpreel, "check", "--fix", recording, "-o", fixed])
     assert unpacked(run, fixed) == recording.read_bytes()
@@ -141,7 +141,7 @@ def test_what_is_packed_is_whole_or_not_there(pack, run, mcpreel, recording, tmp
 
 
 @pytest.mark.parametrize("pack", UNPACK)
-def test_what_packs_well_is_read_back(pack, run, tmp_path):
+def test_well_compressed_output_is_read_back(pack, run, tmp_path):
     """Readers refuse what unpacks to too much; what we write is never that, and others read it, too."""
     line = b'{"jsonrpc":"2.0","method":"' + b"x" * 100_000 + b'"}\n'
     plain, packed = tmp_path / "same.jsonrpc", tmp_path / ("same.jsonrpc" + pack)
@@ -152,7 +152,7 @@ def test_what_packs_well_is_read_back(pack, run, tmp_path):
     assert ok(run, OPTIMISED, "-q", "convert", packed, "--to", "jsonrpc", "-o", "-").out == plain.read_bytes()
 
 
-def test_standard_output_is_never_packed(run, mcpreel, recording):
+def test_standard_output_is_never_compressed(run, mcpreel, recording):
     out = ok(run, mcpreel, "convert", recording, "--to", "recording", "-o", "-").out
     assert out == recording.read_bytes()
 
@@ -178,14 +178,14 @@ def keeps_the_rules_of_traces(path):
 
 
 @pytest.mark.parametrize("way", [[], [".trace.jsonl", ".jsonl"], [".trace.jsonl.gz"], [".jsonl.zst"]], ids="-".join)
-def test_a_trace_we_write_keeps_the_rules(way, run, mcpreel, recording, tmp_path):
+def test_a_written_trace_obeys_the_rules_of_mcp_tape(way, run, mcpreel, recording, tmp_path):
     for n, name in enumerate([*way, ".trace.jsonl"]):
         recording, source = tmp_path / f"{n}{name}", recording
         ok(run, mcpreel, "convert", source, "-o", recording)
     assert keeps_the_rules_of_traces(recording) == 14
 
 
-def test_a_trace_of_a_demo_keeps_the_rules(run, mcpreel, tmp_path):
+def test_a_trace_of_the_demo_obeys_the_rules_of_mcp_tape(run, mcpreel, tmp_path):
     session, both, trace = (tmp_path / n for n in ("s.jsonl", "both.jsonl", "s.trace.jsonl"))
     ok(run, mcpreel, "demo", "-o", session)
     ok(run, mcpreel, "convert", session, "-o", trace)
@@ -223,7 +223,7 @@ def stamp(ms):
 
 
 def merged(lanes):
-    """What a merge must give: always the lane whose next line is the oldest, the first of equals."""
+    """Computes the expected merge: always the file whose next line is the oldest, the first of equals."""
     lanes, out = [list(lane) for lane in lanes], []
     while any(lanes):
         lane = min((l for l in lanes if l), key=lambda l: l[0][0])
@@ -286,7 +286,7 @@ def test_a_large_file_takes_little_memory(large, tmp_path):
     assert (tmp_path / "fixed.jsonl").read_bytes() == large.read_bytes()
 
 
-def test_what_is_killed_leaves_no_half_file(mcpreel, tmp_path):
+def test_a_killed_conversion_leaves_no_incomplete_file(mcpreel, tmp_path):
     target = tmp_path / "out.jsonl"
     target.write_text("the old one")
     line = b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * 10000 + b'"}\n'
@@ -306,7 +306,7 @@ def test_what_is_killed_leaves_no_half_file(mcpreel, tmp_path):
     assert target.read_text() == "the old one"
 
 
-def test_a_full_disk_is_told_and_leaves_nothing(run, mcpreel, recording, tmp_path):
+def test_a_full_disk_is_reported_and_leaves_no_file(run, mcpreel, recording, tmp_path):
     p = subprocess.run(["sh", "-c", 'exec "$@" >/dev/full', "sh", mcpreel, "-q", "convert", recording, "-o", "-",
                         "--to", "recording"], capture_output=True, text=True)
     assert (p.returncode, p.stderr) == (5, "mcpreel: cannot write 'standard output': No space left on device\n")
@@ -327,7 +327,7 @@ def nested(depth, opening, closing):
     (nested(252, "[", "]"), None), (nested(253, "[", "]"), "too-deep"),
     (nested(83, '[{"a":', "}]"), None), (nested(85, '[{"a":', "}]"), "too-deep"),
 ])
-def test_check_knows_what_jq_does_not_take(value, expected, run, mcpreel, tmp_path):
+def test_check_finds_values_that_jq_rejects(value, expected, run, mcpreel, tmp_path):
     """The params of a message stand in two objects: the line's and the message's."""
     path = tmp_path / "a.jsonl"
     path.write_text('{"type":"message","seq":1,"ts":"2026-11-15T21:00:00.000Z","dir":"c2s",'
@@ -341,7 +341,7 @@ def test_check_knows_what_jq_does_not_take(value, expected, run, mcpreel, tmp_pa
 
 
 @pytest.mark.parametrize("cut", range(0, 100, 7))
-def test_a_repaired_copy_is_whole_wherever_it_broke_off(cut, run, mcpreel, recording, tmp_path):
+def test_a_repaired_copy_is_complete_wherever_the_file_was_truncated(cut, run, mcpreel, recording, tmp_path):
     text = recording.read_bytes()
     torn, fixed, again = (tmp_path / n for n in ("torn.jsonl", "fixed.jsonl", "again.jsonl"))
     kept = max(len(text) * cut // 100, len(b'{"type":"header",'))  # less could be any file
@@ -357,7 +357,7 @@ def test_a_repaired_copy_is_whole_wherever_it_broke_off(cut, run, mcpreel, recor
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_damage_anywhere_never_leaves_half_a_file(seed, run, mcpreel, recording, tmp_path):
+def test_damage_at_any_position_leaves_no_incomplete_file(seed, run, mcpreel, recording, tmp_path):
     """Bytes changed, lost, doubled or put in: an answer, or one clear error and no file."""
     rng = random.Random(seed)
     source = recording
@@ -391,7 +391,7 @@ def documented(title):
 
 
 @pytest.mark.parametrize("command", ["check", "convert", "formats"])
-def test_the_documented_members_are_what_comes_out(command, run, mcpreel, recording, tmp_path):
+def test_the_json_output_has_the_documented_members(command, run, mcpreel, recording, tmp_path):
     words = {"check": [recording], "convert": [recording, "-o", tmp_path / "b.jsonl"], "formats": []}[command]
     assert list(json.loads(run([mcpreel, "--json", command, *words]).out)) == documented(command)
 
@@ -400,7 +400,7 @@ def cells(text):
     return [[cell.strip() for cell in line[1:-1].split("|")] for line in text.splitlines() if line.startswith("| ")]
 
 
-def test_the_page_of_formats_is_that_of_the_program(run, mcpreel):
+def test_the_documentation_lists_the_formats_of_the_program(run, mcpreel):
     page = (ROOT / "docs" / "formats" / "README.md").read_text()
     formats = json.loads(run([mcpreel, "formats", "--json"]).out)["formats"]
     listed, kept = map(cells, page.split("\n## What they keep\n"))

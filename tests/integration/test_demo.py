@@ -29,12 +29,12 @@ def demo(mcpreel, run, tmp_path):
 
 def commands(text):
     """The shell commands of the last part; a line that ends with a pipe goes on in the next."""
-    part = text[text.index("\n3 "):].split("\n\n")[0]
+    part = text[text.index("\n4 "):text.index("  To record your own server")]
     lines = [line.strip() for line in part.splitlines()[2:]]
     return re.split(r"(?<!\|)\n", "\n".join(lines))
 
 
-def test_it_works_and_says_where_the_recording_is(demo):
+def test_the_demo_works_and_prints_the_path_of_the_recording(demo):
     start = time.monotonic()
     ran = demo()
     assert ran.code == 0, str(ran)
@@ -42,17 +42,18 @@ def test_it_works_and_says_where_the_recording_is(demo):
     assert ran.err == b""
     assert f"mcpreel record -o {FILE} -- mcpreel demo server" in ran.out.decode()
     assert "received the same: 9 responses" in ran.out.decode()
+    assert "\n  9 passed\n" in ran.out.decode() and "\n  8 passed, 1 failed: tools/call divide\n" in ran.out.decode()
     assert sorted(os.listdir(demo.dir)) == [FILE]
 
 
-def test_it_fits_on_a_screen(demo):
+def test_the_output_fits_on_a_screen(demo):
     lines = demo().out.decode().splitlines()
     assert len(lines) <= 40
     # The two lines with absolute paths are as long as those are.
-    assert [line for line in lines if len(line) > 80 and not re.match(r' +"(command|args)": ', line)] == []
+    assert [line for line in lines if len(line) > 80 and not re.search(r' "(command|args)": ', line)] == []
 
 
-def test_the_recording_is_whole(demo):
+def test_the_recording_is_complete(demo):
     demo()
     text = (demo.dir / FILE).read_text()
     assert text.endswith("\n")
@@ -69,7 +70,7 @@ def test_the_recording_is_whole(demo):
     assert (demo.dir / FILE).stat().st_mode & 0o777 == 0o600
 
 
-def test_a_second_time_needs_force(demo):
+def test_a_second_run_needs_force(demo):
     assert demo().code == 0
     before = (demo.dir / FILE).read_bytes()
     again = demo()
@@ -83,20 +84,31 @@ def test_a_second_time_needs_force(demo):
 
 
 @pytest.mark.parametrize("name", [FILE, "with blank & it's.jsonl"])
-def test_every_command_it_prints_works(demo, run, name):
+def test_every_printed_command_works(demo, run, name):
     ran = demo("-o", name)
     found = commands(ran.out.decode())
-    assert [c.split()[:2] for c in found] == [["mcpreel", "inspect"], ["jq", "-c"], ["echo", found[2].split()[1]]]
+    assert [c.split()[:2] for c in found] == [["mcpreel", "inspect"], ["echo", found[1].split()[1]]]
     said = [run(["bash", "-euo", "pipefail", "-c", c], cwd=demo.dir, env=demo.env) for c in found]
     for one in said:
         assert one.code == 0, str(one)
     assert "mcpreel-demo" in said[0].out.decode()
-    assert len(said[1].out.splitlines()) == MESSAGES
-    answer = json.loads(said[2].out)
+    answer = json.loads(said[1].out)
     assert answer["id"] == 7 and [t["name"] for t in answer["result"]["tools"]] == ["weather", "count", "divide", "haiku"]
 
 
-def test_the_configuration_it_prints_records_a_server(demo, run):
+def test_verify_says_what_the_demo_says_of_it(demo, run):
+    """Both commands of the third part, with their results."""
+    out = demo().out.decode()
+    part = out[out.index("\n3 "):out.index("\n4 ")]
+    for command, code in zip(re.findall(r"^  (mcpreel verify .*)$", part, re.M), (0, 1), strict=True):
+        ran = run(["bash", "-c", command], cwd=demo.dir, env=demo.env)
+        assert ran.code == code, str(ran)
+        assert f"{9 - code} passed" in ran.out.decode()
+        assert ('+ "division by zero"' in ran.out.decode()) == bool(code)
+    assert '+ "division by zero"' in part
+
+
+def test_the_printed_configuration_records_a_server(demo, run):
     out = demo().out.decode()
     mine = json.loads(out[out.index('  { "mcpServers"'):])["mcpServers"]["mine"]
     words = [mine["command"], *mine["args"]]
@@ -109,14 +121,14 @@ def test_the_configuration_it_prints_records_a_server(demo, run):
         assert (demo.dir / "mine.jsonl").read_text().count('"type":"message"') == 2
 
 
-def test_a_directory_that_cannot_be_written_is_named(demo):
+def test_an_unwritable_directory_is_named(demo):
     ran = demo("-o", "nowhere/x.jsonl")
     assert ran.code == 5
     assert ran.out == b""
     assert ran.err == b"mcpreel: cannot write 'nowhere/x.jsonl': there is no folder 'nowhere'\n  make it first: mkdir -p 'nowhere'\n"
 
 
-def test_on_a_terminal_it_is_coloured(mcpreel, tmp_path):
+def test_the_output_on_a_terminal_is_coloured(mcpreel, tmp_path):
     ours, theirs = pty.openpty()
     env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
     p = subprocess.Popen([mcpreel, "demo"], stdin=subprocess.DEVNULL, stdout=theirs, cwd=tmp_path,
@@ -173,13 +185,13 @@ def held(mcpreel, tmp_path):
         held.process.wait()
 
 
-def test_it_can_be_held_and_goes_on(held):
+def test_the_demo_can_be_stopped_and_continued(held):
     code, out, err = held.go_on()
     assert code == 0, out + err
     assert "received the same" in out
 
 
-def test_a_recording_that_was_changed_is_told_apart(held):
+def test_a_changed_recording_is_detected(held):
     held.file.write_bytes(held.file.read_bytes().replace(b"counted to three", b"counted to seven"))
     code, out, err = held.go_on()
     assert code == 1
@@ -189,7 +201,7 @@ def test_a_recording_that_was_changed_is_told_apart(held):
     assert err == ""
 
 
-def test_a_recording_that_was_broken_is_named_with_its_line(held):
+def test_a_broken_recording_is_named_with_its_line(held):
     lines = held.file.read_bytes().splitlines(keepends=True)
     held.file.write_bytes(b"".join([*lines[:6], b'{"type":"message",\n', *lines[6:]]))
     code, out, err = held.go_on()
@@ -198,14 +210,14 @@ def test_a_recording_that_was_broken_is_named_with_its_line(held):
     assert "1 Record: " in out and "2 Replay: " not in out
 
 
-def test_a_recording_that_is_gone_is_named(held):
+def test_a_deleted_recording_is_named(held):
     held.file.unlink()
     code, _, err = held.go_on()
     assert code == 3
     assert err == f"mcpreel: cannot read '{FILE}': No such file or directory\n"
 
 
-def test_nothing_of_it_survives(mcpreel, tmp_path, run):
+def test_no_process_of_the_demo_survives(mcpreel, tmp_path, run):
     """Every process it starts works in its directory, and is gone with it."""
     assert run([mcpreel, "demo"], cwd=tmp_path, timeout=LIMIT).code == 0
     left = []

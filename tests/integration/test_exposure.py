@@ -1,4 +1,5 @@
-"""What a program that listens offers to others than its user: who is let in, where it listens, what it adds."""
+"""Access to a listening program: which requests are accepted, on which address it listens, which headers it
+adds."""
 import ipaddress
 import json
 import os
@@ -6,11 +7,11 @@ import pathlib
 
 import pytest
 
-import swarm
+import stream_load
 from http_peers import Program, Upstream, compose, lines_of, of
-from test_swarm import recording_with_a_question
+from test_concurrent_streams import recording_with_a_question
 
-TABLE = [line.split("  ") for line in (pathlib.Path(__file__).parent / "who-comes-in.txt").read_text().splitlines()
+TABLE = [line.split("  ") for line in (pathlib.Path(__file__).parent / "accepted-requests.txt").read_text().splitlines()
          if line and not line.startswith("#")]
 ROWS = [[cell.strip() for cell in row if cell.strip()] for row in TABLE]
 
@@ -61,7 +62,7 @@ def send(program, method, host, origin="-", type_="-", site="-", path=None):
     """The status that such a request gets."""
     names = {"Host": host, "Origin": origin, "Content-Type": type_, "Sec-Fetch-Site": site}
     values = [(n, "" if v == "(empty)" else v.replace("PORT", str(program.port))) for n, v in names.items() if v != "-"]
-    body = swarm.text(swarm.HELLO) if method in ("POST", "PUT", "PATCH") else b""
+    body = stream_load.text(stream_load.HELLO) if method in ("POST", "PUT", "PATCH") else b""
     client = program.client()
     client.send(compose(f"{method} {path or program.path} HTTP/1.1", [*values, ("Accept", "application/json, text/event-stream")], body,
                         sized=bool(body)))
@@ -70,14 +71,14 @@ def send(program, method, host, origin="-", type_="-", site="-", path=None):
     return status
 
 
-def test_the_table_crosses_all_of_it():
+def test_the_table_has_every_combination():
     assert len(ROWS) >= 100 and all(len(row) == 7 for row in ROWS)
     for column, least in ((0, 8), (1, 25), (2, 25), (3, 15), (4, 6)):
         assert len({row[column] for row in ROWS}) >= least
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[" ".join(row[:5]) for row in ROWS])
-def test_who_comes_in(recorder, replayer, upstream, row):
+def test_the_table_decides_which_requests_are_accepted(recorder, replayer, upstream, row):
     before = len(upstream.seen)
     *request, recorded, replayed = row
     assert send(recorder, *request) == int(recorded)
@@ -98,7 +99,7 @@ def listening(pid):
 
 @pytest.mark.parametrize("address", ["0", ":0", "localhost:0", "LOCALHOST:0", "127.0.0.1:0", "127.1:0", "127.0.0.9:0", "[::1]:0",
                                      "[::ffff:127.0.0.1]:0", "0x7f000001:0"])
-def test_who_asks_for_this_machine_gets_this_machine(start, recording, address):
+def test_localhost_listens_only_on_this_machine(start, recording, address):
     program = start("replay", "--listen", address, recording)
     found = set(listening(program.process.pid))
     assert found
@@ -116,7 +117,7 @@ NONSENSE = ["", ":", "*", "[::]", "::", ":::0", "0.0.0.0", "localhost", "[::1", 
 
 
 @pytest.mark.parametrize("command, address", [("record" if n % 2 else "replay", address) for n, address in enumerate(OTHERS)])
-def test_other_machines_are_let_in_by_that_option_only(run, mcpreel, recording, tmp_path, command, address):
+def test_other_machines_are_accepted_only_with_the_option(run, mcpreel, recording, tmp_path, command, address):
     words = ["replay", recording] if command == "replay" else ["record", "-o", tmp_path / "r.jsonl", "--url", "http://127.0.0.1:9/mcp"]
     ran = run([mcpreel, *words, "--listen", address])
     assert ran.code == 2, str(ran)
@@ -126,14 +127,14 @@ def test_other_machines_are_let_in_by_that_option_only(run, mcpreel, recording, 
 
 
 @pytest.mark.parametrize("address", NONSENSE)
-def test_what_is_no_address_is_told(run, mcpreel, recording, address):
+def test_an_invalid_address_is_reported(run, mcpreel, recording, address):
     ran = run([mcpreel, "replay", recording, "--listen", address])
     assert ran.code == 2, str(ran)
     assert "not an address to listen on" in ran.err.decode() or "needs a value" in ran.err.decode()
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "*:0"])
-def test_with_that_option_no_page_comes_in_either(start, recording, address):
+def test_with_the_option_pages_of_other_origins_are_still_rejected(start, recording, address):
     program = start("replay", "--allow-remote", "--listen", address, recording)
     assert {ip.is_unspecified for ip in listening(program.process.pid)} == {True}
     for host, status in (("192.168.1.5:PORT", 200), ("recorder:PORT", 200), ("localhost:PORT", 200), ("rebound.example:PORT", 403)):
@@ -142,7 +143,7 @@ def test_with_that_option_no_page_comes_in_either(start, recording, address):
     assert send(program, "POST", "192.168.1.5:PORT", type_="text/plain") == 415
 
 
-def test_names_and_pages_that_are_let_in_are_named(start, upstream, recording, tmp_path):
+def test_accepted_hosts_and_origins_are_printed(start, upstream, recording, tmp_path):
     named = ["--allow-host", "tunnel.example", "--allow-origin", "https://app.example", "--listen", "127.0.0.1:0"]
     for program in (start("record", "-o", tmp_path / "r.jsonl", "--url", upstream.url, *named), start("replay", *named, recording)):
         for host, origin, status in (("tunnel.example", "-", 200), ("tunnel.example", "https://app.example", 200), ("localhost", "-", 200),
@@ -152,7 +153,7 @@ def test_names_and_pages_that_are_let_in_are_named(start, upstream, recording, t
         assert program.stop() == 0
 
 
-# What is sent in place of the client's own header must not be there for everybody who finds the port.
+# A header that replaces the client's own must not be sent for every client that finds the port.
 
 SECRET = {"TOKEN": "Bearer zq81-kdhf-pwoe-2201"}
 
@@ -161,7 +162,7 @@ SECRET = {"TOKEN": "Bearer zq81-kdhf-pwoe-2201"}
                          ids=["header-env", "header", "url"])
 @pytest.mark.parametrize("opened", [["--listen", "0.0.0.0:0", "--allow-remote"], ["--listen", "10.0.0.1:0", "--allow-remote"],
                                     ["--listen", "[::]:0", "--allow-remote"], ["--listen", "0", "--allow-host", "tunnel.example"]])
-def test_credentials_are_not_lent_to_other_machines(run, mcpreel, upstream, tmp_path, lent, opened):
+def test_credentials_are_not_sent_for_other_machines(run, mcpreel, upstream, tmp_path, lent, opened):
     if lent[0] == "--url":
         lent = ["--url", upstream.url.replace("//", "//user:zq81-kdhf-pwoe@")]
     else:
@@ -172,13 +173,13 @@ def test_credentials_are_not_lent_to_other_machines(run, mcpreel, upstream, tmp_
     assert b"zq81" not in ran.err and list(tmp_path.iterdir()) == []
 
 
-def test_headers_that_are_no_credentials_may_be_sent_for_anybody(start, upstream, tmp_path):
+def test_ordinary_headers_may_be_sent_for_other_machines(start, upstream, tmp_path):
     program = start("record", "-o", tmp_path / "r.jsonl", "--url", upstream.url, "--header", "MCP-Protocol-Version: 2025-11-25",
                     "--allow-remote", "--listen", "0.0.0.0:0")
     assert send(program, "POST", "192.168.1.5", type_="application/json") == 200
 
 
-def test_credentials_are_lent_to_no_page(start, upstream, tmp_path):
+def test_credentials_are_not_sent_for_pages(start, upstream, tmp_path):
     """Nor to what a page shows, on any path, which would be sent without an Origin."""
     program = start("record", "-o", tmp_path / "r.jsonl", "--url", upstream.url, "--header-env", "Authorization=TOKEN", "--listen", "127.0.0.1:0",
                     env=SECRET)
@@ -199,7 +200,7 @@ def test_credentials_are_lent_to_no_page(start, upstream, tmp_path):
     assert "zq81" not in (tmp_path / "r.jsonl").read_text() + program.out + program.err
 
 
-def test_without_credentials_of_ours_a_login_may_come_from_elsewhere(start, upstream, tmp_path):
+def test_without_our_credentials_other_machines_may_log_in(start, upstream, tmp_path):
     program = start("record", "-o", tmp_path / "r.jsonl", "--url", upstream.url, "--listen", "127.0.0.1:0")
     for path, status in (("/login", 200), (program.path, 403), ("/", 403)):
         client = program.client()
@@ -209,14 +210,14 @@ def test_without_credentials_of_ours_a_login_may_come_from_elsewhere(start, upst
     assert [line["status"] for line in of(lines_of(tmp_path / "r.jsonl"), "http", ev="response")] == [200, 403, 403]
 
 
-def test_what_was_recorded_chooses_nobody_to_talk_to(start, recording, upstream, tmp_path):
+def test_a_recording_does_not_choose_any_address_to_contact(start, recording, upstream, tmp_path):
     """A recording that names a server and a command: replay neither calls the one nor starts the other."""
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
     lines[0].update(upstream=upstream.url, command=["touch", str(tmp_path / "started")], transport="http")
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     before = upstream.count
     program = start("replay", "--on-unmatched", "warn", "--listen", "127.0.0.1:0", tmp_path / "r.jsonl")
-    assert program.client().post(swarm.HELLO).status == 200
-    assert program.client().post({**swarm.HELLO, "method": "tools/list"}).status == 400
+    assert program.client().post(stream_load.HELLO).status == 200
+    assert program.client().post({**stream_load.HELLO, "method": "tools/list"}).status == 400
     assert program.stop() == 0
     assert upstream.count == before and not (tmp_path / "started").exists()

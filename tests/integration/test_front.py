@@ -87,7 +87,7 @@ def record(mcpreel, tmp_path, server):
         program.close()
 
 
-def test_a_whole_session_has_its_lines(record):
+def test_a_session_is_recorded_completely(record):
     program = record(env={"ROLE": "everybody"})
     client, session = begin(program)
     client.ask(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
@@ -112,7 +112,7 @@ def test_a_whole_session_has_its_lines(record):
     assert lines[-1]["protocol_version"] == "2025-11-25" and lines[-1]["server_info"]["name"] == "s"
 
 
-def test_a_message_is_in_the_file_before_it_is_passed_on(record):
+def test_a_message_is_recorded_before_it_is_forwarded(record):
     program = record()
     client, session = begin(program)
     answer = client.post(tool(4, "look", file=os.fspath(program.file), mark="a-mark-of-its-own"), headers=session)
@@ -122,7 +122,7 @@ def test_a_message_is_in_the_file_before_it_is_passed_on(record):
     assert answer.json in kept and call(5, "whatever") in kept
 
 
-def test_bytes_pass_as_they_are_but_for_line_breaks(record):
+def test_bytes_are_forwarded_unchanged_except_line_breaks(record):
     program = record()
     client, session = begin(program)
     odd = b'{ "id" : 1.0,\n"jsonrpc":"2.0",\r\n "method":"e\\u0063ho","params":{"a":1,"a":2,"n":1e400,"s":"\\ud800"}}'
@@ -131,7 +131,7 @@ def test_bytes_pass_as_they_are_but_for_line_breaks(record):
     assert line.encode() == odd.replace(b"\n", b" ").replace(b"\r", b" ") + b"\n"
 
 
-def test_each_session_has_a_server_and_nobody_sees_the_others(record):
+def test_each_session_has_its_own_server(record):
     program = record("--max-servers", "40")
     clients = [begin(program) for _ in range(12)]
     for client, session in clients:
@@ -144,7 +144,7 @@ def test_each_session_has_a_server_and_nobody_sees_the_others(record):
         wait_dead(pid)
 
 
-def test_clients_without_a_session_share_a_server_under_ids_of_their_own(record):
+def test_clients_without_session_share_a_server_with_separate_ids(record):
     program = record()
     seen, lock = [], threading.Lock()
 
@@ -170,12 +170,12 @@ def test_clients_without_a_session_share_a_server_under_ids_of_their_own(record)
     '{"jsonrpc":"2.0","id":99,"method":"ping","ID":1}',
     '{"jsonrpc":"2.0","id":99,"method":"ping","i\\u0064":1}',
 ))
-def test_an_id_that_may_be_read_as_somebody_elses_is_refused(record, body):
+def test_an_ambiguous_id_is_rejected(record, body):
     answer = record().client().post(None, body=body.encode())
     assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
 
 
-def test_clients_of_the_era_without_sessions(record):
+def test_stateless_clients_are_served(record):
     program = record(env={"ERA": "modern"})
     client = program.client()
     message, headers = modern("d", "server/discover")
@@ -189,7 +189,7 @@ def test_clients_of_the_era_without_sessions(record):
     message, headers = modern(2, "tools/list")
     assert client.post(message, headers=[("Mcp-Method", "tools/call"), *headers[:1]]).status == 400
 
-    # Who leaves has cancelled.
+    # A client that disconnects has cancelled.
     other = program.client()
     message, headers = modern(7, "tools/call", name="hang", arguments={})
     other.ask(message, headers=headers)
@@ -200,7 +200,7 @@ def test_clients_of_the_era_without_sessions(record):
     assert [e["by"] for e in of(lines, "http", ev="end")][-1] == "client"
 
 
-def test_a_client_of_both_eras_is_sent_to_the_old_one(record):
+def test_a_client_of_both_protocols_falls_back_to_the_stateful_one(record):
     program = record()
     message, headers = modern("d", "server/discover")
     client = program.client()
@@ -209,7 +209,7 @@ def test_a_client_of_both_eras_is_sent_to_the_old_one(record):
     begin(program)
 
 
-def test_a_question_is_brought_to_the_client_and_its_answer_back(record):
+def test_a_server_request_reaches_the_client_and_its_response_the_server(record):
     program = record()
     client, session = begin(program)
     client.ask(tool(1, "ask"), headers=session)
@@ -223,7 +223,7 @@ def test_a_question_is_brought_to_the_client_and_its_answer_back(record):
     assert read_chunk(client) == b""
 
 
-def test_what_nobody_asked_for_waits_for_a_stream_and_is_kept_for_who_comes_back(record):
+def test_unsolicited_messages_wait_for_a_stream_and_are_redelivered(record):
     program = record()
     client, session = begin(program)
     no_stream = [*session, ("Accept", "application/json")]  # or it would be told there
@@ -268,7 +268,7 @@ def old_session(program):
     return stream, endpoint
 
 
-def test_clients_that_speak_http_and_sse(record, mcpreel):
+def test_http_sse_clients_are_served(record, mcpreel):
     program = record()
     stream, endpoint = old_session(program)
     assert post_there(program, endpoint, tool(1, "pid")) == 202
@@ -294,7 +294,7 @@ def test_clients_that_speak_http_and_sse(record, mcpreel):
         again.close()
 
 
-def test_a_server_that_dies_under_an_open_session(record):
+def test_a_server_crash_ends_its_session(record):
     program = record()
     client, session = begin(program)
     waits = program.client()
@@ -315,7 +315,7 @@ def test_a_server_that_dies_under_an_open_session(record):
     assert "exit code 7" in program.err
 
 
-def test_what_is_no_message_is_written_down_and_goes_nowhere(record):
+def test_output_that_is_not_a_message_is_recorded_and_not_forwarded(record):
     program = record()
     client, session = begin(program)
     assert client.post(tool(1, "noise"), headers=session).status == 200
@@ -354,14 +354,14 @@ def test_messages_between_mcpreel_and_a_server_are_recorded(record, mcpreel):
         again.close()
 
 
-def test_a_line_that_cannot_be_kept_ends_the_server(record):
+def test_a_too_long_line_ends_the_server(record):
     program = record()
     client, session = begin(program)
     answer = client.post(tool(1, "flood"), headers=session)
     assert answer.status == 502 and "too long" in answer.json["error"]["message"]
 
 
-def test_there_are_so_many_servers_and_no_more(record):
+def test_the_number_of_servers_is_limited(record):
     program = record("--max-servers", "2")
     (one, first), (two, second) = begin(program), begin(program)
     listeners = [program.client(), program.client()]
@@ -381,14 +381,14 @@ def test_there_are_so_many_servers_and_no_more(record):
     assert two.post(call(1, "ping"), headers=second).status == 200
 
 
-def test_a_server_that_cannot_be_found_is_told_at_once(mcpreel, tmp_path):
+def test_a_missing_server_command_is_reported_at_once(mcpreel, tmp_path):
     ran = subprocess.run([mcpreel, "record", "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl", "--", "no-such-server"],
                          capture_output=True, text=True, timeout=WAIT)
     assert (ran.returncode, ran.stdout) == (127, "") and ran.stderr.count("no-such-server") == 1
     assert not (tmp_path / "r.jsonl").exists()
 
 
-def test_pages_cannot_come_in_and_only_json_can(record):
+def test_pages_of_other_origins_and_other_media_types_are_rejected(record):
     program = record()
     assert program.client().post(initialize(), headers=[("Host", "evil.example")]).status == 403
     assert program.client().post(initialize(), headers=[("Origin", "http://evil.example")]).status == 403
@@ -400,7 +400,7 @@ def test_pages_cannot_come_in_and_only_json_can(record):
     assert len(of(lines, "proc", ev="start")) == 1
 
 
-def test_the_environment_is_the_servers_and_its_secrets_are_not_written(record):
+def test_the_server_gets_the_environment_and_its_secrets_are_redacted(record):
     secret = "canary-9f31c7aa20"
     program = record("--target-env", f"API_TOKEN={secret}", "--target-env", "ROLE=first", "--target-env", "ROLE=last=one")
     client, session = begin(program)
@@ -412,7 +412,7 @@ def test_the_environment_is_the_servers_and_its_secrets_are_not_written(record):
     assert "started as last=one" in text
 
 
-def test_the_name_of_a_session_and_what_logs_in_are_not_written(record):
+def test_session_ids_and_credentials_are_not_recorded(record):
     program = record()
     client, session = begin(program)
     names = [session[0][1], "Bearer-canary-5d0c71e3f2"]
@@ -423,7 +423,7 @@ def test_the_name_of_a_session_and_what_logs_in_are_not_written(record):
     assert names[0] not in program.err and names[1] not in program.err
 
 
-def test_the_environment_is_also_that_of_a_server_with_a_client_on_stdio(mcpreel, tmp_path, server):
+def test_a_server_of_a_stdio_client_gets_the_environment(mcpreel, tmp_path, server):
     file = tmp_path / "r.jsonl"
     ran = subprocess.run([mcpreel, "record", "-o", file, "--target-env", "ROLE=mine", "--", *server], capture_output=True, timeout=WAIT,
                          input=json.dumps(tool(1, "env", name="ROLE")).encode() + b"\n")
@@ -438,13 +438,13 @@ def test_the_environment_is_also_that_of_a_server_with_a_client_on_stdio(mcpreel
     (["--url", "http://127.0.0.1:1/"], "two servers to record"),
     (["--max-servers", "0"], "--max-servers"),
 ])
-def test_what_does_not_fit_is_refused(mcpreel, tmp_path, words, says):
+def test_contradicting_options_are_rejected(mcpreel, tmp_path, words, says):
     ran = subprocess.run([mcpreel, "record", "--listen", "0", "-o", tmp_path / "r.jsonl", *words, "--", "server"], capture_output=True,
                          text=True, timeout=WAIT)
     assert (ran.returncode, ran.stdout) == (2, "") and says in ran.stderr and "canary" not in ran.stderr
 
 
-def test_the_recording_is_played_over_http_and_on_stdio(record, mcpreel, tmp_path):
+def test_the_recording_is_replayed_over_http_and_on_stdio(record, mcpreel, tmp_path):
     program = record()
     client, session = begin(program)
     client.ask(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
@@ -465,7 +465,7 @@ def test_the_recording_is_played_over_http_and_on_stdio(record, mcpreel, tmp_pat
 
 
 @pytest.mark.parametrize("spelling,deleted,told", [("--target-stdio", 200, 502), ("--upstream", 400, 202)])
-def test_with_mcp_recorders_spelling_its_statuses(mcpreel, tmp_path, server, spelling, deleted, told):
+def test_with_mcp_recorder_options_its_statuses_are_sent(mcpreel, tmp_path, server, spelling, deleted, told):
     """A DELETE without a session, and a notification when the server has ended."""
     program = Program([mcpreel, "record", spelling, " ".join(map(str, server)), "--listen", "0", "--output", tmp_path / "r.jsonl"])
     try:
@@ -484,12 +484,12 @@ def test_with_mcp_recorders_spelling_its_statuses(mcpreel, tmp_path, server, spe
     (["--target", "http://127.0.0.1:1/", "--target-stdio", "a"], "'--target' and '--target-stdio' are mutually exclusive"),
     (["--port", "5555"], "Provide either '--target URL' or '--target-stdio COMMAND'"),
 ])
-def test_with_mcp_recorders_spelling_its_words(mcpreel, tmp_path, words, says):
+def test_with_mcp_recorder_options_its_messages_are_sent(mcpreel, tmp_path, words, says):
     ran = subprocess.run([mcpreel, "record", "--output", tmp_path / "r.json", *words], capture_output=True, text=True, timeout=WAIT)
     assert (ran.returncode, ran.stdout) == (2, "") and says in ran.stderr
 
 
-def test_mcp_recorders_own_command_line(mcpreel, tmp_path, server):
+def test_the_command_line_of_mcp_recorder_works(mcpreel, tmp_path, server):
     """Word for word, with the port that it gives as an example in use or not: so with one of our own."""
     command = " ".join(os.fspath(word) for word in server)
     program = None

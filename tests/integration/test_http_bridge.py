@@ -15,7 +15,7 @@ from bridging import (META, READY, SESSION, bridge, echo, greeted, greeting, ini
 from http_peers import WAIT, Program, call, of, result
 
 
-def test_a_session_from_its_beginning_to_its_end(upstream, bridge):
+def test_a_session_is_forwarded_and_recorded_completely(upstream, bridge):
     server = upstream(serving(echo))
     one = greeted(bridge(server))
     assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
@@ -34,7 +34,7 @@ def test_a_session_from_its_beginning_to_its_end(upstream, bridge):
     assert SESSION not in one.file.read_text()
 
 
-def test_the_recording_is_played_on_stdio_and_over_http(upstream, bridge, stdio, mcpreel):
+def test_the_recording_is_replayed_on_stdio_and_over_http(upstream, bridge, stdio, mcpreel):
     one = greeted(bridge(upstream(serving(echo))))
     assert one.ask(call("a", "tools/list"))
     assert one.close() == 0
@@ -53,7 +53,7 @@ def test_the_recording_is_played_on_stdio_and_over_http(upstream, bridge, stdio,
         program.close()
 
 
-def test_what_passes_is_in_the_file_before_its_receiver_has_it(upstream, bridge):
+def test_a_message_is_recorded_before_it_is_forwarded(upstream, bridge):
     one = None
 
     def look(conn, request):
@@ -68,7 +68,7 @@ def test_what_passes_is_in_the_file_before_its_receiver_has_it(upstream, bridge)
     assert one.close() == 0
 
 
-def test_a_client_that_closes_at_once_gets_its_answers(upstream, mcpreel, run, tmp_path):
+def test_a_client_that_closes_at_once_gets_its_responses(upstream, mcpreel, run, tmp_path):
     server = upstream(serving(echo))
     said = [initialize(), READY, *(call(n, "ping") for n in range(1, 30))]
     ran = run([mcpreel, "record", "--upstream-http", server.url, "-o", "r.jsonl"], cwd=tmp_path,
@@ -80,7 +80,7 @@ def test_a_client_that_closes_at_once_gets_its_answers(upstream, mcpreel, run, t
     assert posted[:2] == said[:2]
 
 
-def test_answers_come_in_any_order_and_calls_do_not_wait_for_each_other(upstream, bridge):
+def test_responses_come_in_any_order_and_calls_run_concurrently(upstream, bridge):
     others = threading.Event()
 
     def calls(conn, request):
@@ -96,7 +96,7 @@ def test_answers_come_in_any_order_and_calls_do_not_wait_for_each_other(upstream
     assert one.close() == 0
 
 
-def test_questions_of_the_server_are_answered(upstream, bridge):
+def test_server_requests_get_their_responses(upstream, bridge):
     """On the stream of a call, and on the server's own."""
     answers = queue.Queue()
     question = {"jsonrpc": "2.0", "id": 0, "method": "roots/list"}
@@ -128,7 +128,7 @@ def test_questions_of_the_server_are_answered(upstream, bridge):
     assert one.close() == 0
 
 
-def test_a_stream_that_breaks_off_is_gone_on_with(upstream, bridge):
+def test_an_aborted_stream_is_resumed(upstream, bridge):
     asked = []
 
     def calls(conn, request):
@@ -152,7 +152,7 @@ def test_a_stream_that_breaks_off_is_gone_on_with(upstream, bridge):
     assert of(recorded(one), "http", ev="response", resumes={"stream": 1, "after": 1})
 
 
-def test_a_stream_that_breaks_off_for_good_is_told(upstream, bridge):
+def test_a_stream_that_cannot_be_resumed_gives_an_error(upstream, bridge):
     def calls(conn, request):
         conn.sse()
         conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})
@@ -168,7 +168,7 @@ def test_a_stream_that_breaks_off_for_good_is_told(upstream, bridge):
     assert [line["why"] for line in broken] == [error["error"]["message"]]
 
 
-def test_a_server_that_is_not_there(bridge, run, mcpreel):
+def test_an_unreachable_server_gives_an_error(bridge, run, mcpreel):
     one = bridge("http://127.0.0.1:1/mcp")
     for message in (initialize(), call("b")):
         error = one.ask(message)
@@ -183,7 +183,7 @@ def test_a_server_that_is_not_there(bridge, run, mcpreel):
     assert checked.code == 1 and b"HTTP exchanges that failed; the first: cannot connect" in checked.out and b"process" not in checked.out
 
 
-def test_a_session_that_the_server_ended_can_be_begun_anew(upstream, bridge):
+def test_an_ended_session_can_be_initialized_again(upstream, bridge):
     ended = []
 
     def calls(conn, request):
@@ -202,7 +202,7 @@ def test_a_session_that_the_server_ended_can_be_begun_anew(upstream, bridge):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_and_the_session(upstream, bridge, signum):
+def test_a_signal_ends_mcpreel_and_the_session(upstream, bridge, signum):
     held = threading.Event()
 
     def calls(conn, request):
@@ -232,7 +232,7 @@ def many_held(upstream, bridge):
         conn.wait_end()
 
     one = bridge(upstream(serve), reads=False)
-    # The last line is answered at once: whoever sees that knows that those before it were read.
+    # The last line gets its response at once: then all lines before it were read.
     one.write(b"".join(json.dumps(m).encode() + b"\n" for m in [initialize(), *(call(n, "x" * 40) for n in range(1, 2000))]) + b"noise\n")
     assert begun.wait(WAIT)
     noise = json.loads(one.process.stdout.readline())
@@ -247,7 +247,7 @@ def wait_until_said(one, what):
         time.sleep(0.005)
 
 
-def test_a_client_that_reads_late_is_told_of_each_request_that_a_signal_ended(upstream, bridge):
+def test_a_late_reader_gets_an_error_for_each_request_that_a_signal_ended(upstream, bridge):
     one = many_held(upstream, bridge)
     one.process.send_signal(signal.SIGTERM)
     wait_until_said(one, "2000 requests: mcpreel was ended")  # more than a pipe holds
@@ -258,14 +258,14 @@ def test_a_client_that_reads_late_is_told_of_each_request_that_a_signal_ended(up
     assert one.hear() is None
 
 
-def test_a_client_that_never_reads_does_not_keep_it_from_ending(upstream, bridge):
+def test_a_client_that_never_reads_does_not_prevent_the_end(upstream, bridge):
     one = many_held(upstream, bridge)
     one.process.send_signal(signal.SIGTERM)
     assert one.end() == 4
     assert recorded(one)[-1]["exit_code"] == 4
 
 
-def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):
+def test_a_closed_client_is_not_waited_for(upstream, mcpreel, tmp_path):
     """However much the server has to say."""
     begun, left = threading.Event(), threading.Event()
 
@@ -289,13 +289,13 @@ def test_a_client_that_is_gone_is_not_waited_for(upstream, mcpreel, tmp_path):
         assert process.wait(timeout=WAIT) == 0
 
 
-def test_a_server_that_keeps_its_session(upstream, bridge):
+def test_a_session_that_the_server_does_not_delete_is_no_error(upstream, bridge):
     one = greeted(bridge(upstream(serving(echo, delete=405))))
     assert one.ask(call(1)) == result(1, {"said": "ping"})
     assert one.close() == 0
 
 
-def test_noise_is_recorded_and_not_sent(upstream, bridge):
+def test_invalid_lines_are_recorded_and_not_sent(upstream, bridge):
     server = upstream(serving(echo))
     one = greeted(bridge(server))
     one.write(b"hello\n\n{\"id\":{}}\n[]\n")
@@ -307,7 +307,7 @@ def test_noise_is_recorded_and_not_sent(upstream, bridge):
     assert all(b"hello" not in r.body for r in server.requests)
 
 
-def test_a_batch_goes_as_one_and_comes_back_in_lines(upstream, bridge):
+def test_a_batch_is_sent_as_one_and_its_responses_come_as_lines(upstream, bridge):
     def calls(conn, request):
         conn.answer(json_=[result(one["id"]) for one in reversed(request.json) if "id" in one])
 
@@ -319,14 +319,14 @@ def test_a_batch_goes_as_one_and_comes_back_in_lines(upstream, bridge):
     assert any(isinstance(r.json, list) for r in server.requests if r.body)
 
 
-def test_json_over_several_lines_comes_as_one(upstream, bridge):
+def test_json_of_several_lines_becomes_one_line(upstream, bridge):
     one = bridge(upstream(lambda conn: conn.request() and conn.answer(200, b'{\r\n "jsonrpc": "2.0",\n "id": 1, "result": {}\n}\n',
                                                                       [("Content-Type", "application/json; charset=utf-8")])))
     assert one.ask(call(1)) == result(1)
     assert one.close() == 0
 
 
-def test_megabytes_pass_both_ways(upstream, bridge):
+def test_megabytes_are_forwarded_in_both_directions(upstream, bridge):
     one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(
         json_=result(request.json["id"], {"back": request.json["params"]["text"]}))))))
     texts = ["x" * (1 << 20), "é\"\\" * (1 << 17), "z" * (2 << 20)]
@@ -338,7 +338,7 @@ def test_megabytes_pass_both_ways(upstream, bridge):
     assert one.close() == 0
 
 
-def test_a_server_without_sessions_is_told_what_stands_in_the_message(upstream, bridge):
+def test_a_stateless_server_gets_headers_from_the_message(upstream, bridge):
     tools = {"tools": [{"name": "weather", "inputSchema": {"properties": {"city": {"x-mcp-header": "City"}}}}]}
 
     def serve(conn):
@@ -357,7 +357,7 @@ def test_a_server_without_sessions_is_told_what_stands_in_the_message(upstream, 
     assert [server.requests[2].get(name) for name in ("Mcp-Name", "Mcp-Param-City")] == ["weather", "=?base64?VHJvbXPDuA==?="]
 
 
-def test_a_call_before_the_schemas_are_known_is_sent_again(upstream, bridge, stdio, mcpreel):
+def test_a_call_before_the_tool_list_is_sent_again_with_param_headers(upstream, bridge, stdio, mcpreel):
     """A client on stdio knows no header lines: if the server misses some, the list of tools is asked for in its place."""
     tools = {"tools": [{"name": "weather", "inputSchema": {"properties": {"city": {"type": "string", "x-mcp-header": "City"}}}}]}
 
@@ -382,7 +382,7 @@ def test_a_call_before_the_schemas_are_known_is_sent_again(upstream, bridge, std
     lines = recorded(one)  # all that passed, as with a client on HTTP that does so
     assert [m.get("method") for m in messages(lines, "c2s")] == ["tools/call", "tools/list", "tools/call", "tools/call"]
     assert [m.get("error", {}).get("code") for m in messages(lines, "s2c")] == [-32020, None, None, None]
-    again = stdio("replay", one.file)  # where nobody knows of header lines, nobody is refused for them
+    again = stdio("replay", one.file)  # a server that knows no param headers rejects no request for them
     assert again.ask(ask("a", "Oslo")) == result("a", {"said": "Oslo"})
     assert again.ask(ask("b", "Bergen")) == result("b", {"said": "Bergen"})
     assert again.close() == 0, again.said
@@ -396,7 +396,7 @@ def test_a_call_before_the_schemas_are_known_is_sent_again(upstream, bridge, std
         program.close()
 
 
-def test_what_is_said_about_concurrent_requests_reaches_the_client(upstream, bridge):
+def test_messages_of_concurrent_requests_reach_the_client(upstream, bridge):
     """In the era without sessions, logs name no request: each comes on the stream of its own, and all go to the one client."""
     both = threading.Barrier(2, timeout=WAIT)
 
@@ -428,7 +428,7 @@ def test_what_is_said_about_concurrent_requests_reaches_the_client(upstream, bri
             json.dumps(m) for m in (*(log(n, step) for step in range(20)), result(n))}
 
 
-def test_a_cancellation_without_sessions_breaks_off_the_request(upstream, bridge):
+def test_a_stateless_cancellation_aborts_the_request(upstream, bridge):
     begun, gone = threading.Event(), threading.Event()
 
     def serve(conn):
@@ -454,7 +454,7 @@ def test_a_cancellation_without_sessions_breaks_off_the_request(upstream, bridge
 
 
 @pytest.mark.parametrize("endpoint", ["/messages?sessionId={s}", "messages?sessionId={s}", "http://127.0.0.1:{p}/messages?sessionId={s}"])
-def test_a_server_of_old_is_spoken_to_in_its_way(upstream, bridge, stdio, endpoint):
+def test_an_http_sse_server_is_used(upstream, bridge, stdio, endpoint):
     server = upstream(old_server(lambda conn: endpoint.format(s=SESSION, p=conn.sock.getsockname()[1])))
     one = bridge(server.url.replace("/mcp", "/sse"))
     greeted(one)
@@ -481,7 +481,7 @@ def test_headers_are_sent_and_not_recorded(upstream, bridge):
     assert "canary" not in one.file.read_text() and "canary" not in one.said
 
 
-def test_the_session_is_not_recorded_where_the_server_repeats_it(upstream, bridge):
+def test_a_session_id_that_the_server_repeats_is_not_recorded(upstream, bridge):
     one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(json_=result(request.json["id"], {"session": SESSION}))))))
     assert one.ask(call(1)) == result(1, {"session": SESSION})
     assert one.close() == 0
@@ -514,20 +514,20 @@ def tls(certificate):
     return context
 
 
-def test_tls_to_whom_is_trusted(upstream, bridge, tls, certificate):
+def test_tls_accepts_a_trusted_certificate(upstream, bridge, tls, certificate):
     one = greeted(bridge(upstream(serving(echo), tls=tls), "--cacert", certificate / "cert.pem"))
     for n in range(1, 5):
         assert one.ask(call(n, "ping")) == result(n, {"said": "ping"})
     assert one.close() == 0
 
 
-def test_tls_to_nobody_else(upstream, bridge, tls):
+def test_tls_rejects_other_certificates(upstream, bridge, tls):
     one = bridge(upstream(serving(echo), tls=tls))
     assert "certificate" in one.ask(initialize())["error"]["message"]
     assert one.close() == 4
 
 
-def test_a_client_that_does_not_read_slows_the_server(upstream, bridge):
+def test_a_client_that_does_not_read_pauses_the_server(upstream, bridge):
     """And gets everything once it does."""
     count, size, said = 600, 100 << 10, []
 
@@ -566,7 +566,7 @@ def little(upstream, bridge, tmp_path):
     return tmp_path / "little.jsonl"
 
 
-def test_what_was_not_recorded_is_asked_of_a_server_on_http(upstream, stdio, little):
+def test_an_unrecorded_request_is_sent_to_an_http_server(upstream, stdio, little):
     server = upstream(serving(echo))
     one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", server.url, little))
     assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
@@ -579,7 +579,7 @@ def test_what_was_not_recorded_is_asked_of_a_server_on_http(upstream, stdio, lit
     assert "DELETE" in [r.method for r in server.requests]
 
 
-def test_clients_on_http_have_such_a_server_behind_them_too(upstream, mcpreel, little):
+def test_http_clients_use_an_http_server_for_passthrough(upstream, mcpreel, little):
     server = upstream(serving(echo))
     program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--upstream-http", server.url, little])
     try:
@@ -595,7 +595,7 @@ def test_clients_on_http_have_such_a_server_behind_them_too(upstream, mcpreel, l
         program.close()
 
 
-def test_a_server_behind_the_recording_that_is_not_there(stdio, little):
+def test_an_unreachable_passthrough_server_gives_an_error(stdio, little):
     one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", "http://127.0.0.1:1/mcp", little))
     assert one.ask(call("b", "prompts/list"))["error"]["message"].startswith(
         "not recorded, and the passthrough server does not respond: cannot connect to 'http://127.0.0.1:1'")

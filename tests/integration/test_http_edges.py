@@ -1,5 +1,5 @@
-"""What passes through 'mcpreel record --url' at the edges of HTTP: answers that come too early, refusals that are ordinary, and ways to
-learn a header that mcpreel adds."""
+"""'mcpreel record --url' at the limits of HTTP: responses that come early, ordinary rejections, and ways to read a header that mcpreel
+adds."""
 import json
 import re
 import signal
@@ -28,7 +28,7 @@ def checked(mcpreel, program):
     return subprocess.run([mcpreel, "check", program.file], capture_output=True, text=True, timeout=60)
 
 
-def test_an_answer_may_begin_before_the_request_is_whole(upstream, record, mcpreel):  # noqa: F811
+def test_a_response_may_begin_before_the_request_is_complete(upstream, record, mcpreel):  # noqa: F811
     """A server that opens its stream at the head, as some do to be quick, and then reads what is asked."""
     def serve(conn):
         head = read_head(conn)
@@ -62,7 +62,7 @@ def test_an_answer_may_begin_before_the_request_is_whole(upstream, record, mcpre
 
 
 @pytest.mark.parametrize("status", [401, 413])
-def test_who_is_refused_before_the_request_is_whole_said_as_much_as_passed(upstream, record, status):  # noqa: F811
+def test_a_request_rejected_before_its_end_is_recorded_in_part(upstream, record, status):  # noqa: F811
     def serve(conn):
         read_head(conn)
         conn.exactly(40)
@@ -83,7 +83,7 @@ def test_who_is_refused_before_the_request_is_whole_said_as_much_as_passed(upstr
 
 
 @pytest.mark.parametrize("ends", [[], [("Connection", "close")]], ids=["stays", "closes"])
-def test_who_is_refused_for_its_head_alone_is_told_to_have_said_nothing(upstream, record, mcpreel, ends):  # noqa: F811
+def test_a_request_rejected_for_its_head_is_recorded_without_body(upstream, record, mcpreel, ends):  # noqa: F811
     def serve(conn):
         read_head(conn)
         conn.answer(401, b"", ends)
@@ -102,7 +102,7 @@ def test_who_is_refused_for_its_head_alone_is_told_to_have_said_nothing(upstream
     assert checked(mcpreel, program).returncode == 0
 
 
-def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream, record, mcpreel):  # noqa: F811
+def test_a_401_and_a_405_for_get_are_not_logged_as_unusual(upstream, record, mcpreel):  # noqa: F811
     def serve(conn):
         while request := conn.request():
             if request.method == "GET":
@@ -131,7 +131,7 @@ def test_a_challenge_and_a_stream_that_is_not_to_be_had_are_nothing_odd(upstream
     assert re.search(r"Findings +none", summary) and "2 HTTP statuses of 400 or more" in summary
 
 
-def test_who_waits_when_it_ends_is_told_which_request_has_no_answer(upstream, record):  # noqa: F811
+def test_an_open_request_at_the_end_is_reported(upstream, record):  # noqa: F811
     asked = threading.Event()
     program = record(upstream(silent_after(asked)).url)
     client = program.client()
@@ -165,7 +165,7 @@ SPIES = [
 
 
 @pytest.mark.parametrize("start,headers,status,heard", [row[1:] for row in SPIES], ids=[row[0] for row in SPIES])
-def test_nobody_is_shown_a_header_that_is_added(upstream, record, start, headers, status, heard):  # noqa: F811
+def test_an_added_header_is_not_printed(upstream, record, start, headers, status, heard):  # noqa: F811
     other = upstream()
 
     def serve(conn):
@@ -200,7 +200,7 @@ COOKIES = ["sid=v1; Domain=example.org; Path=/; HttpOnly", "lb=2; domain=.auth.e
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/login"])
-def test_cookies_of_the_servers_domain_are_kept_by_who_got_them_here(upstream, record, path):  # noqa: F811
+def test_cookies_of_the_servers_domain_are_accepted_by_the_client(upstream, record, path):  # noqa: F811
     def serve(conn):
         while request := conn.request():
             if request.method == "CONNECT":  # it plays the proxy, too, through which alone such a name can be reached
@@ -217,7 +217,7 @@ def test_cookies_of_the_servers_domain_are_kept_by_who_got_them_here(upstream, r
     recorded(program)
 
 
-def test_who_gives_a_wrong_path_is_asked_about_it_once(upstream, record):  # noqa: F811
+def test_a_wrong_path_gives_one_hint(upstream, record):  # noqa: F811
     def serve(conn):
         while conn.request():
             conn.answer(404, b"nothing here")
@@ -229,7 +229,7 @@ def test_who_gives_a_wrong_path_is_asked_about_it_once(upstream, record):  # noq
     assert program.err.count("the server answered HTTP 404 to ping: nothing here: is this an MCP endpoint?\n") == 1
 
 
-def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record):  # noqa: F811
+def test_a_404_for_an_ended_session_gives_no_hint(upstream, record):  # noqa: F811
     def serve(conn):
         while request := conn.request():
             conn.answer(404 if request.json["id"] else 200, json_=result(request.json["id"]))
@@ -241,8 +241,8 @@ def test_a_session_that_is_not_known_later_on_is_no_wrong_path(upstream, record)
     assert "endpoint?" not in program.err
 
 
-def test_a_stream_that_nobody_asked_anything_on_is_nothing_odd_when_it_ends(upstream, record, mcpreel, run):
-    """Clients keep one open for as long as they are there; so does whoever ends the recording first."""
+def test_the_end_of_an_unused_stream_is_not_logged(upstream, record, mcpreel, run):
+    """Clients keep one open as long as they run, also when the recording ends first."""
     def serve(conn):
         conn.request()
         conn.sse()
@@ -258,8 +258,8 @@ def test_a_stream_that_nobody_asked_anything_on_is_nothing_odd_when_it_ends(upst
 
 
 @pytest.mark.parametrize("match", ["sequential", "by-request"])
-def test_who_was_led_elsewhere_is_answered_by_a_replay(upstream, record, mcpreel, match):  # noqa: F811
-    """Servers that are mounted send whoever asks at /mcp to /mcp/; that is no answer to what was asked."""
+def test_a_recording_with_a_redirect_is_replayed(upstream, record, mcpreel, match):  # noqa: F811
+    """Mounted servers redirect requests at /mcp to /mcp/; that is no response to the message."""
     def serve(conn):
         while request := conn.request():
             if " /mcp " in request.start:
@@ -278,7 +278,7 @@ def test_who_was_led_elsewhere_is_answered_by_a_replay(upstream, record, mcpreel
     assert [json.loads(line) for line in out.splitlines()] == [result(1, {"heard": 7}), result(2, {"heard": 7})], err
 
 
-def test_each_way_in_which_a_server_fails_is_told_once(upstream, record):  # noqa: F811
+def test_each_failure_of_a_server_is_reported_once(upstream, record):  # noqa: F811
     """One that has told of a stream that broke off does not keep quiet about other faults; nor does it tell of a thousand streams."""
     def serve(conn):
         while request := conn.request():

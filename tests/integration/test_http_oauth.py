@@ -194,7 +194,7 @@ def recorded(program):
 
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("issuer", ["", "/"])
-def test_a_client_logs_in_at_the_server_itself(login, record, name, issuer):
+def test_a_client_logs_in_at_the_server(login, record, name, issuer):
     server = login(issuer=issuer)
     program = record(server)
     log_in(Browser(program, name))
@@ -205,7 +205,7 @@ def test_a_client_logs_in_at_the_server_itself(login, record, name, issuer):
     assert len(of(lines, "message")) == 3 and not of(lines, "raw", **{"from": "client"})
 
 
-def test_pages_of_the_login_stay_with_us(login, record):
+def test_login_pages_stay_with_mcpreel(login, record):
     server = login(login=True)
     program = record(server)
     log_in(Browser(program))
@@ -214,7 +214,7 @@ def test_pages_of_the_login_stay_with_us(login, record):
 
 
 @pytest.mark.parametrize("path", ["/mcp", "/"])
-def test_a_server_that_calls_itself_what_we_are_called_is_left_alone(login, record, path):
+def test_a_server_with_our_own_url_is_not_rewritten(login, record, path):
     server = login(as_called=True)
     program = record(server, "--keep-host")
     log_in(Browser(program), path)
@@ -223,7 +223,7 @@ def test_a_server_that_calls_itself_what_we_are_called_is_left_alone(login, reco
     assert "on another host" not in program.err and "is not proxied" not in program.err
 
 
-def test_users_agree_at_the_servers_own_address(login, record):
+def test_the_authorization_page_is_at_the_servers_own_url(login, record):
     """Its cookies and its way back from another login are bound to its name."""
     server = login(name="server.example", names_issuer=False)
     program = record(server)
@@ -244,7 +244,7 @@ def test_users_agree_at_the_servers_own_address(login, record):
     assert (answer["status"], answer["by"]) == (302, "mcpreel")
 
 
-def test_a_server_that_names_itself_at_the_end_is_passed_on(login, record):
+def test_an_issuer_in_the_redirect_is_rewritten(login, record):
     """Only so can the name be ours."""
     server = login(name="server.example", names_issuer=True)
     program = record(server)
@@ -262,8 +262,8 @@ def test_a_client_that_uses_the_root_logs_in_there(login, record):
     recorded(program)
 
 
-def test_whose_resource_is_at_the_root_is_decided_when_it_is_refused(login, record):
-    """A page that is looked at there in between is nobody who logs in."""
+def test_the_challenge_decides_where_the_resource_is(login, record):
+    """A page that is loaded there in between is no login."""
     server = login()
     program = record(server)
     browser = Browser(program)
@@ -275,7 +275,7 @@ def test_whose_resource_is_at_the_root_is_decided_when_it_is_refused(login, reco
     recorded(program)
 
 
-def test_only_the_addresses_change_and_nobody_keeps_a_copy(login, record):
+def test_only_urls_are_rewritten_and_no_body_is_recorded(login, record):
     server = login()
     program = record(server)
     browser = Browser(program)
@@ -289,7 +289,7 @@ def test_only_the_addresses_change_and_nobody_keeps_a_copy(login, record):
     recorded(program)
 
 
-def test_an_authorization_server_elsewhere_is_left_to_the_client(login, record):
+def test_an_authorization_server_of_another_origin_is_not_rewritten(login, record):
     far = login()
     server = login(authorization=far)
     program = record(server)
@@ -302,7 +302,7 @@ def test_an_authorization_server_elsewhere_is_left_to_the_client(login, record):
     assert program.err.count(f"the authorization server '{far.me}' is not proxied") == 1
 
 
-def test_a_wider_scope_is_asked_for_through_us(login, record):
+def test_a_wider_scope_is_requested_through_mcpreel(login, record):
     program = record(login())
     browser = Browser(program)
     refused = browser.call(method="tools/call", headers=[("Authorization", f"Bearer {CANARIES['access']}")])
@@ -323,7 +323,7 @@ def test_a_wider_scope_is_asked_for_through_us(login, record):
     (['Bearer resource_metadata="{me}/no end'], ['Bearer resource_metadata="{me}/no end']),
     ([], []),
 ])
-def test_a_challenge_passes_in_every_form(login, record, lines, want):
+def test_a_challenge_is_forwarded_in_every_form(login, record, lines, want):
     server = login(challenge=lambda me: [line.format(me=me) for line in lines])
     program = record(server)
     browser = Browser(program)
@@ -336,19 +336,19 @@ def test_a_challenge_passes_in_every_form(login, record, lines, want):
     assert program.err.count("is on another host") == (1 if far else 0)
 
 
-def test_metadata_is_found_where_the_challenge_says(login, record):
+def test_metadata_is_found_at_the_url_of_the_challenge(login, record):
     server = login(challenge=lambda me: [f'Bearer resource_metadata="{me}/custom/location.json"'])
     server.at_custom_location_json = server.at_well_known_oauth_protected_resource_mcp
     program = record(server)
     browser = Browser(program)
     untold = browser.ask(f"{browser.home}/custom/location.json").json
-    assert untold["resource"] == server.url  # nobody has said yet that this is metadata
+    assert untold["resource"] == server.url  # no challenge has named this as metadata yet
     resource = browser.ask(where(browser.call().get("www-authenticate"))).json
     assert resource["resource"] == f"{browser.home}/mcp"
     recorded(program)
 
 
-def test_a_resource_that_is_not_the_servers_stays_wrong(login, record):
+def test_a_foreign_resource_is_not_rewritten(login, record):
     server = login()
     document = b'{"resource":"https://evil.example/mcp"}'
     server.at_well_known_oauth_protected_resource_mcp = lambda conn, request, given: conn.answer(body=document)
@@ -363,7 +363,7 @@ def test_a_resource_that_is_not_the_servers_stays_wrong(login, record):
     ([], b"<html>"),
     ([], b'{"resource":"http://127.0.0.1/", "more":"' + b"x" * 300_000 + b'"}'),
 ])
-def test_metadata_that_cannot_be_read_passes_and_is_told_once(login, record, headers, body):
+def test_unreadable_metadata_is_forwarded_and_reported_once(login, record, headers, body):
     server = login()
     server.at_well_known_oauth_protected_resource_mcp = lambda conn, request, given: conn.answer(headers=headers, body=body)
     program = record(server)
@@ -374,7 +374,7 @@ def test_metadata_that_cannot_be_read_passes_and_is_told_once(login, record, hea
     assert program.err.count("cannot parse the OAuth metadata") == 1
 
 
-def test_a_page_of_another_site_cannot_use_the_login(login, record):
+def test_a_page_of_another_origin_cannot_use_the_login(login, record):
     server = login()
     program = record(server)
     browser = Browser(program)
@@ -383,7 +383,7 @@ def test_a_page_of_another_site_cannot_use_the_login(login, record):
     recorded(program)
 
 
-def test_a_replay_wants_no_login(login, record, mcpreel):
+def test_a_replay_requires_no_login(login, record, mcpreel):
     program = record(login())
     browser = Browser(program)
     assert browser.call(method="tools/list").status == 401

@@ -62,7 +62,7 @@ def hanging_up(conn):
         conn.answer(json_=answer, headers=[("Connection", "close")])
 
 
-def test_a_server_that_is_down_is_tried_again(clients):
+def test_an_unreachable_server_is_tried_again(clients):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     ask, program = clients(f"http://127.0.0.1:{port}/mcp")
@@ -76,12 +76,12 @@ def test_a_server_that_is_down_is_tried_again(clients):
     server.close()
     for n in range(2):
         assert ask(n).json["error"] == answer.json["error"]  # whether it has to be greeted again or not
-    assert program.stop() == 4  # somebody went without an answer
+    assert program.stop() == 4  # one request got no response
     down = f"mcpreel: warning: passthrough server: {refused}"
     assert told(program) == [down, "mcpreel: the passthrough server responds again", down]
 
 
-def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
+def test_a_server_that_lost_the_session_is_initialized_again(clients):
     forgotten = [True]
 
     def once(conn, request):
@@ -105,7 +105,7 @@ def test_a_server_that_has_forgotten_the_session_is_greeted_again(clients):
 
 @pytest.mark.parametrize("status, why", [(401, "requires a login (status 401)"), (503, "answered HTTP 503"),
                                          (302, "redirects (status 302)")])
-def test_a_status_is_told_as_it_is(clients, status, why):
+def test_an_http_error_status_is_reported(clients, status, why):
     def refuse(conn):
         while conn.request():
             conn.answer(status, headers=[("Location", "http://127.0.0.1:1/")] if status == 302 else [])
@@ -121,8 +121,8 @@ def test_a_status_is_told_as_it_is(clients, status, why):
     server.close()
 
 
-def test_what_is_no_tls_is_told(clients):
-    """Nobody there speaks TLS."""
+def test_a_tls_error_is_reported(clients):
+    """The server there does not use TLS."""
     def hang_up(conn):
         conn.send(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
@@ -135,7 +135,7 @@ def test_what_is_no_tls_is_told(clients):
     server.close()
 
 
-def test_a_command_behind_the_recording_answers_what_it_lacks(mcpreel, replay):
+def test_a_passthrough_command_answers_unrecorded_requests(mcpreel, replay):
     program = replay("--", mcpreel, "demo", "server")
     clients = [enter(program) for _ in range(3)]
     assert clients[0](1, "tools/list").json == TALK[3][1]

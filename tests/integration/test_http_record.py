@@ -1,4 +1,4 @@
-"""What 'mcpreel record --url' writes down of clients and servers on HTTP, and what it says when something is wrong.
+"""The recording of 'mcpreel record --url' for clients and servers on HTTP, and its messages for errors.
 
 The bytes on the sockets are the affair of test_http_relay.
 """
@@ -89,7 +89,7 @@ def serve_sessions(conn):
 IN_SESSION = [("Mcp-Session-Id", SESSION), ("MCP-Protocol-Version", "2025-11-25")]
 
 
-def test_a_whole_session_has_its_lines(upstream, record):
+def test_a_session_is_recorded_completely(upstream, record):
     program = record(upstream(serve_sessions).url)
     client = program.client()
     client.post(initialize())
@@ -125,7 +125,7 @@ def test_a_whole_session_has_its_lines(upstream, record):
     assert [line["us"] for line in lines] == sorted(line["us"] for line in lines)
 
 
-def test_a_session_that_was_deleted_has_ended(upstream, record):
+def test_a_deleted_session_is_recorded_as_ended(upstream, record):
     program = record(upstream(serve_sessions).url)
     client = program.client()
     client.post(initialize())
@@ -136,7 +136,7 @@ def test_a_session_that_was_deleted_has_ended(upstream, record):
     assert states == ["none", "live", "ended"]
 
 
-def test_a_stream_that_is_resumed_says_so(upstream, record):
+def test_a_resumed_stream_is_recorded_as_such(upstream, record):
     def serve(conn):
         while request := conn.request():
             conn.sse()
@@ -165,7 +165,7 @@ def test_a_stream_that_is_resumed_says_so(upstream, record):
         (None, 1, None), (None, 2, 2), (5, 2, None)]
 
 
-def test_ids_of_events_that_only_count_within_their_stream_are_no_redelivery(upstream, record):
+def test_event_ids_that_are_unique_per_stream_are_no_redelivery(upstream, record):
     def serve(conn):
         while request := conn.request():
             conn.sse()
@@ -181,7 +181,7 @@ def test_ids_of_events_that_only_count_within_their_stream_are_no_redelivery(ups
     assert not [m for m in of(lines, "message") if "redelivers" in m]
 
 
-def test_batches_are_one_line_per_element(upstream, record):
+def test_each_element_of_a_batch_is_a_line(upstream, record):
     def serve(conn):
         while request := conn.request():
             conn.answer(json_=[result(m["id"]) for m in request.json])
@@ -196,7 +196,7 @@ def test_batches_are_one_line_per_element(upstream, record):
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 @pytest.mark.parametrize("stream", [False, True])
-def test_what_is_packed_is_unpacked_in_the_copy_only(upstream, record, tmp_path, coding, stream):
+def test_a_compressed_body_is_decompressed_in_the_recording_only(upstream, record, tmp_path, coding, stream):
     def pack(data):
         if coding == "gzip":
             return gzip.compress(data)
@@ -220,7 +220,7 @@ def test_what_is_packed_is_unpacked_in_the_copy_only(upstream, record, tmp_path,
     assert not of(lines, "gap")
 
 
-def test_what_cannot_be_unpacked_is_a_gap(upstream, record):
+def test_a_body_that_cannot_be_decompressed_is_a_gap(upstream, record):
     def serve(conn):
         conn.request()
         conn.answer(200, b"\x0b\x02\x80{}\x03", [("Content-Type", "application/json"), ("Content-Encoding", "br")])
@@ -231,7 +231,7 @@ def test_what_cannot_be_unpacked_is_a_gap(upstream, record):
     assert [(g["from"], g["bytes"]) for g in gaps] == [("server", 6)]
 
 
-def test_what_is_no_message_is_kept_raw(upstream, record):
+def test_a_body_that_is_not_a_message_is_recorded_raw(upstream, record):
     def serve(conn):
         conn.request()
         conn.answer(400, b"Invalid message: \xff", [("Content-Type", "text/plain")])
@@ -248,7 +248,7 @@ def test_what_is_no_message_is_kept_raw(upstream, record):
     assert of(lines, "http", ev="request")[0]["body"] == "raw"
 
 
-def test_who_was_not_let_in_stands_in_the_file_too(upstream, record):
+def test_a_rejected_client_is_recorded(upstream, record):
     server = upstream()
     program = record(server.url)
     client = program.client()
@@ -266,7 +266,7 @@ def test_who_was_not_let_in_stands_in_the_file_too(upstream, record):
     assert [a["origin"] for a in of(lines, "http", ev="request")] == ["other", "none", "none"]
 
 
-def test_a_client_that_leaves_in_a_stream_is_told_apart(upstream, record):
+def test_a_client_that_disconnects_during_a_stream_is_recorded(upstream, record):
     left = threading.Event()
 
     def serve(conn):
@@ -288,7 +288,7 @@ def test_a_client_that_leaves_in_a_stream_is_told_apart(upstream, record):
     assert messages(lines, dir="s2c") == [{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}]
 
 
-def test_what_is_under_way_at_the_end_has_its_end(upstream, record):
+def test_open_exchanges_are_ended_at_the_end(upstream, record):
     asked = threading.Event()
     program = record(upstream(silent_after(asked)).url)
     client = program.client()
@@ -299,7 +299,7 @@ def test_what_is_under_way_at_the_end_has_its_end(upstream, record):
     assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("mcpreel", False)]
 
 
-def test_what_is_not_on_the_endpoint_leaves_no_body(upstream, record):
+def test_bodies_of_other_paths_are_not_recorded(upstream, record):
     def serve(conn):
         while conn.request():
             conn.answer(200, b'{"access_token":"token-canary-77aa"}', [("Content-Type", "application/json")])
@@ -325,7 +325,7 @@ CANARIES = {
 }
 
 
-def test_no_value_of_a_header_reaches_the_file_or_the_log(upstream, record):
+def test_header_values_are_neither_recorded_nor_logged(upstream, record):
     def serve(conn):
         while conn.request():
             conn.answer(json_=result(1), headers=[("Set-Cookie", "canary-set-cookie-8"), ("Mcp-Session-Id", "canary-session-9"),
@@ -344,7 +344,7 @@ def test_no_value_of_a_header_reaches_the_file_or_the_log(upstream, record):
     assert of(lines, "http", ev="request")[0]["auth"] is True
 
 
-def test_headers_from_the_command_line_are_sent_and_looked_for(upstream, record):
+def test_headers_of_the_command_line_are_sent_and_redacted(upstream, record):
     def serve(conn):
         while request := conn.request():
             conn.answer(json_=result(1, {"echo": [request.get("authorization"), "=" + request.get("x-key")]}))
@@ -360,7 +360,7 @@ def test_headers_from_the_command_line_are_sent_and_looked_for(upstream, record)
     assert messages(lines, dir="s2c")[0]["result"]["echo"][1] == "=[REDACTED:X-Key]"
 
 
-def test_the_password_of_a_url_is_sent_and_never_told(upstream, record):
+def test_the_password_of_a_url_is_sent_and_never_printed(upstream, record):
     def serve(conn):
         request = conn.request()
         name, _, password = base64.b64decode(request.get("authorization").split()[1]).decode().partition(":")
@@ -376,7 +376,7 @@ def test_the_password_of_a_url_is_sent_and_never_told(upstream, record):
 
 @pytest.mark.parametrize("path", ["/zqkdhfpwoeirutyal/mcp", "/123456789012/mcp", "/mcp?key=zqkdhfpw", "/a1b2c3d4/sse?k=1234567", "/key"])
 @pytest.mark.parametrize("defaults", [True, False])
-def test_the_path_of_the_server_is_not_told(upstream, record, run, mcpreel, path, defaults):
+def test_the_path_of_the_server_is_not_recorded(upstream, record, run, mcpreel, path, defaults):
     def serve(conn):
         while request := conn.request():
             metadata = f'Bearer resource_metadata="http://h/.well-known/oauth-protected-resource{path.split("?")[0]}"'
@@ -393,13 +393,13 @@ def test_the_path_of_the_server_is_not_told(upstream, record, run, mcpreel, path
     assert run([mcpreel, "check", "--secrets", program.file]).code == 0
 
 
-def test_a_path_that_only_names_what_is_there_is_told(upstream, record):
+def test_an_ordinary_path_is_recorded(upstream, record):
     program = record(upstream().url, "-vv")
     assert program.client().post(call(1), path="/mcp").status == 200
     assert of(recorded(program), "http", ev="request")[0]["path"] == "/mcp"
 
 
-def test_the_session_of_an_endpoint_event_is_not_kept(upstream, record):
+def test_the_session_id_of_an_endpoint_event_is_not_recorded(upstream, record):
     def serve(conn):
         conn.request()
         conn.sse()
@@ -414,7 +414,7 @@ def test_the_session_of_an_endpoint_event_is_not_kept(upstream, record):
     assert SESSION not in program.file.read_text()
 
 
-def test_a_password_that_is_too_short_to_be_looked_for_is_not_told_either(upstream, record):
+def test_a_too_short_password_is_not_printed(upstream, record):
     server = upstream()
     program = record(server.url.replace("//", "//u1:q7%21@"), "-vv", "--no-redact-server-url")
     assert program.client().post(call(1)).status == 200
@@ -422,7 +422,7 @@ def test_a_password_that_is_too_short_to_be_looked_for_is_not_told_either(upstre
     assert "q7" not in program.file.read_text() + program.err + program.first
 
 
-def test_a_path_that_is_a_key_is_not_told(upstream, record):
+def test_a_path_that_looks_like_a_key_is_not_printed(upstream, record):
     server = upstream()
     program = record(f"http://127.0.0.1:{server.port}/fc-0123456789abcdefcanary/mcp", "-vv")
     assert program.path == "/"
@@ -442,7 +442,7 @@ def test_a_path_that_is_a_key_is_not_told(upstream, record):
     (["--header", "X: canary\nY: 1"], "'--header' needs a valid header name and value"),
     (["--header", "Content-Length: 5"], "header 'Content-Length' cannot be set"),
 ])
-def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, run, tmp_path, options, said):
+def test_invalid_headers_are_rejected_without_printing_them(mcpreel, run, tmp_path, options, said):
     ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--listen", "127.0.0.1:0", "-o", "r.jsonl", *options], cwd=tmp_path)
     assert ran.code == 2, ran
     assert ran.err.decode().splitlines()[0] == f"mcpreel: {said}"
@@ -464,7 +464,7 @@ def test_headers_that_cannot_be_sent_are_refused_without_telling_them(mcpreel, r
     (["--header", "A: b", "--", "true"], "'--header' needs '--url'"),
     (["--ready-fd", "3", "--", "true"], "'--ready-fd' needs '--listen'"),
 ])
-def test_sides_that_do_not_fit_are_refused(mcpreel, run, tmp_path, words, said):
+def test_contradicting_options_are_rejected(mcpreel, run, tmp_path, words, said):
     ran = run([mcpreel, "record", "-o", "r.jsonl", *words], cwd=tmp_path)
     assert (ran.code, ran.err.decode().splitlines()[0]) == (2, f"mcpreel: {said}")
     assert not list(tmp_path.iterdir())
@@ -472,13 +472,13 @@ def test_sides_that_do_not_fit_are_refused(mcpreel, run, tmp_path, words, said):
 
 @pytest.mark.parametrize("url", ["ftp://h/", "http//h", "localhost:8000", "http://", "http://h:99999/", "http://a b/",
                                  "http://user:canary-pw@h:x/", ""])
-def test_a_wrong_url_is_told_without_its_password(mcpreel, run, tmp_path, url):
+def test_an_invalid_url_is_reported_without_its_password(mcpreel, run, tmp_path, url):
     ran = run([mcpreel, "record", "--url", url, "--listen", "0", "-o", "r.jsonl"], cwd=tmp_path)
     assert ran.code == 2 and b"canary" not in ran.err and len(ran.err.splitlines()) <= 2, ran
     assert not list(tmp_path.iterdir())
 
 
-def test_a_port_in_use_is_told_and_leaves_no_file(mcpreel, run, tmp_path):
+def test_a_port_in_use_is_reported_and_leaves_no_file(mcpreel, run, tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--port", str(port), "-o", "r.jsonl"], cwd=tmp_path)
@@ -487,7 +487,7 @@ def test_a_port_in_use_is_told_and_leaves_no_file(mcpreel, run, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_url_without_a_path_is_mcp(upstream, record):
+def test_a_url_without_path_gets_the_path_mcp(upstream, record):
     server = upstream()
     for spelling in (f"http://127.0.0.1:{server.port}", f"http://127.0.0.1:{server.port}?a=1"):
         program = record(spelling, "--force")
@@ -500,7 +500,7 @@ def test_a_url_without_a_path_is_mcp(upstream, record):
     assert [r.target for r in server.requests] == ["/mcp", "/mcp?a=1", "/"]
 
 
-def test_the_spelling_of_mcp_recorder_brings_a_cassette_that_is_replaced(upstream, mcpreel, tmp_path):
+def test_the_options_of_mcp_recorder_write_a_cassette_that_is_replaced(upstream, mcpreel, tmp_path):
     server = upstream()
     (tmp_path / "recording.json").write_text("an older one")
     started = []
@@ -521,10 +521,10 @@ def test_the_spelling_of_mcp_recorder_brings_a_cassette_that_is_replaced(upstrea
         assert [i["request"]["method"] for i in document["interactions"]] == ["tools/list"]
 
 
-def test_the_port_of_mcp_recorder_is_5555(mcpreel, run, tmp_path):
+def test_the_default_port_of_mcp_recorder_is_5555(mcpreel, run, tmp_path):
     try:
         taken = socket.create_server(("127.0.0.1", 5555))
-    except OSError:  # somebody has it: as good
+    except OSError:  # another process has the port: also fine
         taken = None
     ran = run([mcpreel, "record", "--target", "http://127.0.0.1:9"], cwd=tmp_path)
     if taken:
@@ -533,7 +533,7 @@ def test_the_port_of_mcp_recorder_is_5555(mcpreel, run, tmp_path):
     assert ran.err.decode().splitlines()[0] == "mcpreel: cannot listen on 'localhost:5555': address already in use"
 
 
-def test_the_spelling_of_thoughtjack_works_from_the_environment_too(upstream, mcpreel, tmp_path):
+def test_the_options_of_thoughtjack_work_from_the_environment(upstream, mcpreel, tmp_path):
     server = upstream()
     program = Program([mcpreel, "record", "-o", tmp_path / "r.jsonl"],
                       env={"THOUGHTJACK_UPSTREAM_HTTP": server.url, "MCPREEL_LISTEN": "127.0.0.1:0"})
@@ -544,7 +544,7 @@ def test_the_spelling_of_thoughtjack_works_from_the_environment_too(upstream, mc
         program.close()
 
 
-def test_where_it_listens_is_told_in_every_way(upstream, record):
+def test_the_address_is_announced_in_every_way(upstream, record):
     ready, tell = os.pipe()
     program = record(upstream().url, "--json", "--ready-fd", str(tell), pass_fds=[tell])
     os.close(tell)
@@ -554,7 +554,7 @@ def test_where_it_listens_is_told_in_every_way(upstream, record):
     assert program.stop() == 0
 
 
-def test_a_descriptor_that_is_not_there_is_told_and_leaves_no_file(mcpreel, run, tmp_path):
+def test_a_closed_descriptor_is_reported_and_leaves_no_file(mcpreel, run, tmp_path):
     ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--listen", "0", "-o", "r.jsonl", "--ready-fd", "77"], cwd=tmp_path)
     assert ran.code == 2 and ran.out == b"" and b"'--ready-fd': descriptor 77 is not open" in ran.err
     assert not list(tmp_path.iterdir())
@@ -574,7 +574,7 @@ def test_in_a_folder_the_file_is_named_after_the_host(upstream, record, tmp_path
 # --- What goes wrong
 
 
-def test_a_server_that_is_not_there_is_an_answer_and_a_line(upstream, record):
+def test_an_unreachable_server_gives_a_response_and_a_log_line(upstream, record):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     program = record(f"http://127.0.0.1:{port}/mcp")
@@ -592,7 +592,7 @@ def test_a_server_that_is_not_there_is_an_answer_and_a_line(upstream, record):
 
 @pytest.mark.parametrize("garbage", [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}", b"HTTP/1.1 OK\r\n\r\n",
                                      b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}"])
-def test_a_server_that_speaks_no_http_is_a_502(upstream, record, garbage):
+def test_a_server_without_http_gives_a_502(upstream, record, garbage):
     def serve(conn):
         conn.request()
         conn.send(garbage)
@@ -607,7 +607,7 @@ def test_a_server_that_speaks_no_http_is_a_502(upstream, record, garbage):
 
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02\x00\x01", b"GET /mcp\r\n\r\n", b"POST /mcp HTTP/1.1\r\nContent-Length: 1\r\n"
                                      b"Transfer-Encoding: chunked\r\nHost: x\r\n\r\n", b"NONSENSE\n\n"])
-def test_a_client_that_speaks_no_http_costs_nobody_anything(upstream, record, garbage):
+def test_a_client_without_http_does_not_affect_others(upstream, record, garbage):
     server = upstream()
     program = record(server.url)
     rude = program.client()
@@ -618,7 +618,7 @@ def test_a_client_that_speaks_no_http_costs_nobody_anything(upstream, record, ga
     assert len(messages(recorded(program))) == 2
 
 
-def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream, record):
+def test_one_signal_ends_mcpreel_and_a_second_one_at_once(upstream, record):
     hold = threading.Event()
 
     def serve(conn):
@@ -640,7 +640,7 @@ def test_it_ends_when_it_is_asked_to_and_at_once_when_it_is_asked_twice(upstream
     hold.set()
 
 
-def test_every_event_a_client_saw_is_in_the_file_wherever_it_is_killed(upstream, record):
+def test_a_killed_recorder_has_every_event_that_the_client_received(upstream, record):
     """At a random moment of a stream that goes as fast as it can. The promise holds while the disk is well: where a
     write took long, which a busy machine is reason enough for, the round is played again."""
     def serve(conn):
@@ -698,7 +698,7 @@ def test_a_full_disk_does_not_disturb_the_session(upstream, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_what_is_too_long_passes_and_leaves_a_gap(upstream, record, stream):
+def test_a_too_long_body_is_forwarded_and_recorded_as_a_gap(upstream, record, stream):
     long = result(1, {"text": "x" * 5000})
 
     def serve(conn):
@@ -722,7 +722,7 @@ def test_what_is_too_long_passes_and_leaves_a_gap(upstream, record, stream):
     assert "2 were longer than --max-message" in program.err
 
 
-def test_parts_of_a_recording_make_one_again(upstream, record, mcpreel, run, tmp_path):
+def test_parts_of_a_recording_can_be_combined(upstream, record, mcpreel, run, tmp_path):
     program = record(upstream(serve_sessions).url, "--rotate", "4kB", file=tmp_path / "r.jsonl")
     client = program.client()
     client.post(initialize())
@@ -756,12 +756,12 @@ def session(upstream, record):
     return program.file
 
 
-def test_check_finds_nothing_wrong(mcpreel, run, session):
+def test_check_has_no_findings(mcpreel, run, session):
     ran = run([mcpreel, "check", "--ignore", "unlisted-tool", session])
     assert (ran.code, ran.out.decode()) == (0, f"{session}: ok, 6 messages\n"), ran
 
 
-def test_inspect_and_show_tell_of_the_session(mcpreel, run, session):
+def test_inspect_and_show_describe_the_session(mcpreel, run, session):
     report = json.loads(run([mcpreel, "--json", "inspect", session]).out)
     assert report["header"]["transport"] == "http" and report["totals"]["sessions"] == 1
     assert report["totals"]["outcomes"]["ok"] == 2
@@ -770,7 +770,7 @@ def test_inspect_and_show_tell_of_the_session(mcpreel, run, session):
 
 
 @pytest.mark.parametrize("name", ["c.json", "c.trace.jsonl", "c.jsonrpc"])
-def test_other_formats_have_the_calls_and_come_back(mcpreel, run, session, tmp_path, name):
+def test_the_calls_are_converted_to_other_formats_and_back(mcpreel, run, session, tmp_path, name):
     there, back = tmp_path / name, tmp_path / "back.jsonl"
     ran = run([mcpreel, "convert", session, "-o", there])
     assert ran.code == 0 and b"records with HTTP data" in ran.err

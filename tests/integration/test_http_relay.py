@@ -14,7 +14,7 @@ import urllib.parse
 import pytest
 
 PATIENCE = 20  # seconds, for what happens at once
-SILENCE = 5  # nobody says a word for so long: what is only noticed with the next one, or when some time is up, is not
+SILENCE = 5  # all sides are silent for so long: an event that is only noticed with the next message, or after some time, is too late
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 CALL = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}'
 DONE = b'{"jsonrpc":"2.0","id":1,"result":{}}'
@@ -76,7 +76,7 @@ class Line:
         return head, body
 
     def hear_end(self):
-        """Nothing more: the end, or a reset. What came before it."""
+        """Reads the end, or a reset. Returns the bytes before it."""
         got = b""
         with contextlib.suppress(ConnectionResetError):
             while data := self.sock.recv(4096):
@@ -88,7 +88,7 @@ class Line:
 
 
 class Server:
-    """Whoever connects is handed to the test."""
+    """Every connection is handed to the test."""
 
     def __init__(self, context=None):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -113,7 +113,7 @@ class Server:
         return self.lines.get(timeout=PATIENCE)
 
     def lonely(self):
-        """Nobody else has connected."""
+        """No other client has connected."""
         with pytest.raises(queue.Empty):
             self.lines.get(timeout=0.2)
 
@@ -188,7 +188,7 @@ def record(mcpreel, tmp_path):
         r.stop(signal.SIGKILL)
 
 
-def test_heads_and_bodies_pass_as_they_are(server, record):
+def test_heads_and_bodies_are_forwarded_unchanged(server, record):
     r = record(server.port)
     client = r.connect()
     asked = (b"POST /mcp HTTP/1.1\r\nhOSt: localhost\r\ncontent-TYPE: application/json\r\nX-Two: a\r\nx-two: \r\nX-Two: b\r\n"
@@ -212,7 +212,7 @@ def test_heads_and_bodies_pass_as_they_are(server, record):
         assert secret not in text
 
 
-def test_an_event_is_in_the_file_before_the_client_has_it(server, record):
+def test_an_event_is_recorded_before_it_is_forwarded(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -230,7 +230,7 @@ def test_an_event_is_in_the_file_before_the_client_has_it(server, record):
     assert json.loads(progress) in [m["msg"] for m in r.of(type="message")]
 
 
-def test_a_request_whose_connection_is_dropped_is_not_sent_again(server, record):
+def test_a_request_on_a_dropped_connection_is_not_repeated(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -255,7 +255,7 @@ def test_a_request_whose_connection_is_dropped_is_not_sent_again(server, record)
 
 
 @pytest.mark.parametrize("rude", [False, True])
-def test_a_client_that_leaves_ends_its_stream_at_the_server(server, record, rude):
+def test_a_disconnected_client_ends_its_stream_at_the_server(server, record, rude):
     r = record(server.port)
     client = r.connect()
     client.say(OPEN)
@@ -274,7 +274,7 @@ def test_a_client_that_leaves_ends_its_stream_at_the_server(server, record, rude
 @pytest.mark.parametrize("rude", [False, True])
 @pytest.mark.parametrize("leaves", ["client", "server"])
 @pytest.mark.parametrize("asked", [OPEN, post()], ids=["GET", "POST"])
-def test_who_leaves_in_mid_stream_is_gone_for_the_other_while_all_others_are_silent(server, record, asked, leaves, rude):
+def test_a_disconnect_during_a_silent_stream_reaches_the_other_side(server, record, asked, leaves, rude):
     r = record(server.port)
     streams = [begun(r, server, asked) for _ in range(4)]
     client, line = streams.pop(1)
@@ -292,7 +292,7 @@ def test_who_leaves_in_mid_stream_is_gone_for_the_other_while_all_others_are_sil
     assert [(x["by"], x["clean"]) for x in r.of(type="http", ev="end")] == [(leaves, False), *[("client", False)] * 3]
 
 
-def test_a_client_that_leaves_unanswered_ends_its_request(server, record):
+def test_a_client_that_disconnects_ends_its_request(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -308,7 +308,7 @@ def test_a_client_that_leaves_unanswered_ends_its_request(server, record):
     (answer(), answer().replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")),
     (STREAM + chunk(b"data: 1\n\n") + b"0\r\n\r\n",
      STREAM[:-2] + b"Connection: close\r\n\r\n" + chunk(b"data: 1\n\n") + b"0\r\n\r\n")])
-def test_a_client_that_only_closes_its_side_gets_its_answer(server, record, said, got):
+def test_a_half_closed_client_gets_its_response(server, record, said, got):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -324,7 +324,7 @@ def test_a_client_that_only_closes_its_side_gets_its_answer(server, record, said
 
 @pytest.mark.parametrize("head, body", [
     (STREAM, chunk(b"data: 1\n\n")), (b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n", b"{")])
-def test_an_answer_that_the_server_breaks_off_is_seen_to_be_broken(server, record, head, body):
+def test_an_aborted_response_is_aborted_for_the_client(server, record, head, body):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -340,7 +340,7 @@ def test_an_answer_that_the_server_breaks_off_is_seen_to_be_broken(server, recor
     assert end["why"] == "the server closed the connection before its response was complete"
 
 
-def test_an_answer_that_unpacks_to_too_much_passes_and_is_told_once(server, record):
+def test_a_decompression_bomb_is_forwarded_and_reported_once(server, record):
     r = record(server.port)
     bomb = gzip.compress(bytes(96 << 20))
     client, line = r.connect(), None
@@ -359,7 +359,7 @@ def test_an_answer_that_unpacks_to_too_much_passes_and_is_told_once(server, reco
     (b"SSH-2.0-OpenSSH\r\n\r\n", "a first line that is not 'HTTP/1.1' and a status"),
     (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n{}", "two different Content-Lengths"),
     (b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}", "a line that ends in LF alone")])
-def test_what_is_not_http_is_told(server, record, said, text):
+def test_invalid_http_is_reported(server, record, said, text):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -372,7 +372,7 @@ def test_what_is_not_http_is_told(server, record, said, text):
     assert line.hear_end() == b""
 
 
-def test_without_a_server_clients_are_told(server, record):
+def test_without_a_server_clients_get_an_error(server, record):
     r = record(server.port)
     server.close()
     client = r.connect()
@@ -389,7 +389,7 @@ EXPECT = b"Expect: 100-continue\r\n"
 
 
 def says_nothing(client):
-    """Longer than it takes to find out that nobody is there."""
+    """Longer than it takes to find that no client is left."""
     client.sock.settimeout(0.2)
     with pytest.raises(TimeoutError):
         client.sock.recv(1)
@@ -403,7 +403,7 @@ def kinds(r):
 @pytest.mark.parametrize("expect", [b"", EXPECT], ids=["", "expect"])
 @pytest.mark.parametrize("framing, body", [(LENGTH, CALL), (CHUNKS, chunk(CALL[:30]) + chunk(CALL[30:]) + chunk(b""))],
                          ids=["length", "chunks"])
-def test_without_a_server_clients_are_heard_out(server, record, framing, body, expect):
+def test_without_a_server_requests_are_read_completely(server, record, framing, body, expect):
     """Most clients send head and body one after the other; what they say is recorded all the same, and the error is for it."""
     r = record(server.port)
     server.close()
@@ -428,7 +428,7 @@ def test_without_a_server_clients_are_heard_out(server, record, framing, body, e
 
 @pytest.mark.parametrize("sent", [b"", CALL[:30]], ids=["nothing", "some"])
 @pytest.mark.parametrize("framing", [LENGTH, CHUNKS], ids=["length", "chunks"])
-def test_without_a_server_a_client_that_ends_early_is_told_at_once(server, record, mcpreel, framing, sent):
+def test_without_a_server_an_incomplete_request_gets_its_error_at_once(server, record, mcpreel, framing, sent):
     r = record(server.port)
     server.close()
     client = r.connect()
@@ -447,7 +447,7 @@ def test_without_a_server_a_client_that_ends_early_is_told_at_once(server, recor
     assert [json.loads(line) for line in again.splitlines()] == r.records()
 
 
-def test_a_server_that_is_lost_while_a_client_speaks_is_told_when_it_has_spoken(server, record):
+def test_a_server_lost_during_a_request_gives_an_error_after_the_request(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(HEAD + LENGTH + b"\r\n" + CALL[:30])
@@ -464,7 +464,7 @@ def test_a_server_that_is_lost_while_a_client_speaks_is_told_when_it_has_spoken(
 
 
 @pytest.mark.parametrize("framing", [LENGTH, CHUNKS, LENGTH + EXPECT], ids=["length", "chunks", "expect"])
-def test_who_is_not_let_in_is_not_heard_but_did_not_say_nothing(server, record, framing):
+def test_a_rejected_request_is_not_read_but_recorded_as_having_a_body(server, record, framing):
     r = record(server.port)
     client = r.connect()
     client.say(HEAD.replace(b"localhost", b"evil.example") + framing + b"\r\n")
@@ -477,7 +477,7 @@ def test_who_is_not_let_in_is_not_heard_but_did_not_say_nothing(server, record, 
     assert [(w["text"], w["why"]) for w in r.of(type="raw")] == [("", "cut off")]
 
 
-def test_what_is_compressed_passes_compressed(server, record):
+def test_a_compressed_body_is_forwarded_compressed(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -490,7 +490,7 @@ def test_what_is_compressed_passes_compressed(server, record):
     assert [m["msg"] for m in r.of(type="message")] == [json.loads(CALL), json.loads(DONE)]
 
 
-def test_a_redirect_is_passed_on(server, record):
+def test_a_redirect_is_forwarded(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(post())
@@ -502,7 +502,7 @@ def test_a_redirect_is_passed_on(server, record):
     server.lonely()
 
 
-def test_whoever_waits_for_100_is_told_by_us(server, record):
+def test_mcpreel_answers_expect_continue(server, record):
     r = record(server.port)
     client = r.connect()
     client.say(HEAD + b"Expect: 100-continue\r\nContent-Length: 68\r\n\r\n")
@@ -517,7 +517,7 @@ def test_whoever_waits_for_100_is_told_by_us(server, record):
 @pytest.mark.parametrize("asked, sent", [
     ("/", "/mcp?key=1"), ("/mcp?a=b", "/mcp?key=1&a=b"), ("/.well-known/x?y", "/.well-known/x?y"), ("//evil/", "//evil/"),
     ("/mcp/", "/mcp/?key=1"), ("//mcp?a=b", "//mcp?key=1&a=b"), ("/%6dcp", "/%6dcp?key=1")])
-def test_paths_are_those_of_the_server(server, record, asked, sent):
+def test_paths_of_clients_are_mapped_to_the_server(server, record, asked, sent):
     r = record(server.port, path="/mcp?key=1")
     client = r.connect()
     client.say(f"GET {asked} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
@@ -525,7 +525,7 @@ def test_paths_are_those_of_the_server(server, record, asked, sent):
 
 
 @pytest.mark.parametrize("path", ["/mcp/", "//mcp", "/%6dcp"])
-def test_another_spelling_of_the_endpoint_is_recorded_and_checked_as_it(server, record, path):
+def test_another_spelling_of_the_endpoint_is_recorded_and_checked(server, record, path):
     r = record(server.port)
     client = r.connect()
     head = HEAD.replace(b"/mcp", path.encode())
@@ -550,7 +550,7 @@ def test_another_spelling_of_the_endpoint_is_recorded_and_checked_as_it(server, 
     b"GET http://evil.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
     b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\nContent-Length: 0\r\n\r\n",
     b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 0\r\n\r\n"])
-def test_what_is_refused_never_reaches_the_server(server, record, bad):
+def test_a_rejected_request_does_not_reach_the_server(server, record, bad):
     r = record(server.port)
     client = r.connect()
     client.say(bad)
@@ -559,7 +559,7 @@ def test_what_is_refused_never_reaches_the_server(server, record, bad):
     server.lonely()
 
 
-def test_headers_of_the_users_replace_the_clients(server, record):
+def test_headers_of_the_user_replace_those_of_the_client(server, record):
     r = record(server.port, "--header", "X-Key: mine", "--header-env", "Authorization=TOKEN", env={"TOKEN": "Bearer abc-secret"})
     client = r.connect()
     client.say(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nx-key: theirs\r\nAuthorization: theirs\r\nA: b\r\n\r\n")
@@ -586,7 +586,7 @@ def secure(certificate):
     s.close()
 
 
-def test_tls_to_whom_is_trusted(secure, record, certificate):
+def test_tls_accepts_a_trusted_certificate(secure, record, certificate):
     r = record(secure.port, "--cacert", certificate / "cert.pem", scheme="https")
     client = r.connect()
     for line in [None, None]:
@@ -611,7 +611,7 @@ def test_tls_to_whom_is_trusted(secure, record, certificate):
     (".", "cannot read '.': it is a directory, not a file"),
     ("/dev/null", "cannot read '/dev/null': it is a device, not a file"),
     ("empty.pem", "'--cacert': there is no certificate in 'empty.pem'")])
-def test_certificates_that_cannot_be_used_are_told_at_the_start(mcpreel, run, tmp_path, file, said):
+def test_unusable_certificate_files_are_reported_at_the_start(mcpreel, run, tmp_path, file, said):
     (tmp_path / "empty.pem").write_bytes(b"")
     ran = run([mcpreel, "record", "--url", "https://127.0.0.1:9/mcp", "--listen", "127.0.0.1:0", "-o", "r.jsonl", "--cacert", file],
               cwd=tmp_path)
@@ -620,7 +620,7 @@ def test_certificates_that_cannot_be_used_are_told_at_the_start(mcpreel, run, tm
     assert not (tmp_path / "r.jsonl").exists()
 
 
-def test_tls_to_nobody_else(secure, record):
+def test_tls_rejects_other_certificates(secure, record):
     r = record(secure.port, scheme="https")
     client = r.connect()
     client.say(post())
@@ -630,7 +630,7 @@ def test_tls_to_nobody_else(secure, record):
     secure.lonely()
 
 
-def test_a_proxy_of_the_environment_is_gone_through(server, record):
+def test_a_proxy_of_the_environment_is_used(server, record):
     """The server's name has no address here: only the proxy could know it."""
     proxy = {"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""}
     r = record(8080, host="server.example", keep_host=False, env=proxy)
@@ -646,7 +646,7 @@ def test_a_proxy_of_the_environment_is_gone_through(server, record):
     assert r.stop() == 0
 
 
-def test_nobody_here_is_behind_a_proxy(server, record):
+def test_loopback_servers_need_no_proxy(server, record):
     r = record(server.port, env={"http_proxy": "http://127.0.0.1:9", "all_proxy": "http://127.0.0.1:9"})
     client = r.connect()
     client.say(post())
@@ -656,7 +656,7 @@ def test_nobody_here_is_behind_a_proxy(server, record):
     client.hear(answer())
 
 
-def test_clients_with_equal_ids_see_their_own_answers(server, record):
+def test_clients_with_equal_ids_get_their_own_responses(server, record):
     """Two hundred at once, answered in the opposite order."""
     r = record(server.port)
     clients = [r.connect() for _ in range(200)]
@@ -678,7 +678,7 @@ def test_clients_with_equal_ids_see_their_own_answers(server, record):
     assert len(r.of(type="message")) == 400
 
 
-def test_a_large_body_each_way(server, record):
+def test_a_large_body_is_forwarded_in_each_direction(server, record):
     big = json.dumps({"jsonrpc": "2.0", "id": 1, "result": "x" * (20 << 20)}).encode()
     r = record(server.port)
     client = r.connect()

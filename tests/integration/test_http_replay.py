@@ -66,7 +66,7 @@ def message_of(answer):
 
 
 def listen(program, headers):
-    """Somebody who hears what the server says by itself: all of that, once it has ended as a whole body does."""
+    """Opens a GET stream and returns all messages on it, once it has ended completely."""
     client = program.client()
     client.ask(method="GET", headers=headers)
     head = client.head()
@@ -78,7 +78,7 @@ def ask(client, n, request_id, headers):
     return message_of(client.post(call(request_id, "tools/call", name="t", arguments={"n": n}), headers=headers))
 
 
-def test_a_recording_of_stdio_is_served_to_a_client_on_http(recording, replay):
+def test_a_stdio_recording_is_served_over_http(recording, replay):
     program = replay(recording)
     assert program.path == "/mcp"
     client = program.client()
@@ -88,7 +88,25 @@ def test_a_recording_of_stdio_is_served_to_a_client_on_http(recording, replay):
     assert program.stop() == 0, program.err
 
 
-def test_clients_with_the_same_ids_have_their_own_sessions(recording, replay):
+def test_ignored_values_and_modes_of_tools_hold_over_http(recording, replay, tmp_path):
+    report = tmp_path / "report.json"
+    program = replay("--ignore-paths", "$.params.arguments.q", "--match", "t=fuzzy", "--report", report, recording)
+    clients = [program.client() for _ in range(2)]
+    for client in clients:
+        headers = session(client)
+        answer = client.post(call(1, "tools/call", name="t", arguments={"n": 2, "q": "any"}), headers=headers)
+        assert message_of(answer) == result(1, said("two"))
+        answer = client.post(call(2, "tools/call", name="t", arguments={"n": 1, "q": 1, "more": True}), headers=headers)
+        assert message_of(answer) == result(2, said("one"))
+    assert program.stop() == 0, program.err
+    told = json.loads(report.read_text())
+    assert told["match_rules"] == [{"rule": "ignore_paths", "value": "$.params.arguments.q", "requests": 4},
+                                   {"rule": "match", "value": "t=fuzzy", "requests": 2}]
+    assert told["rule_matches"][1]["rules"] == [{"rule": "ignore_paths", "value": "$.params.arguments.q"},
+                                                {"rule": "match", "value": "t=fuzzy"}]
+
+
+def test_clients_with_equal_ids_have_their_own_sessions(recording, replay):
     program = replay(recording)
     clients = [program.client() for _ in range(5)]
     headers = [session(client) for client in clients]
@@ -99,7 +117,7 @@ def test_clients_with_the_same_ids_have_their_own_sessions(recording, replay):
     assert program.stop() == 0, program.err
 
 
-def test_a_session_that_was_deleted_is_gone(recording, replay):
+def test_a_deleted_session_is_unknown(recording, replay):
     program = replay(recording)
     client = program.client()
     headers = session(client)
@@ -112,20 +130,20 @@ def test_a_session_that_was_deleted_is_gone(recording, replay):
     assert program.stop() == 0
 
 
-def test_a_request_that_was_not_recorded_ends_it_with_1_after_its_answer(recording, replay):
+def test_an_unrecorded_request_gets_its_error_and_ends_with_1(recording, replay):
     program = replay(recording)
     client = program.client()
     headers = session(client)
     heard = listen(program, session(program.client()))
     answer = message_of(client.post(call(5, "tools/call", name="other", arguments={}), headers=headers))
     assert (answer["id"], answer["error"]["code"]) == (5, -32000)
-    assert heard() == b""  # somebody else's, which ends all the same
+    assert heard() == b""  # of another session, which ends nevertheless
     assert program.stop(None) == 1
     assert "mcpreel: stopped at the first unmatched request; use --fail-at-end or --on-unmatched warn to continue\n" in program.err
     assert "tools/call" in program.err
 
 
-def test_a_client_that_only_closes_its_side_gets_its_answer(recording, replay):
+def test_a_half_closed_client_gets_its_response(recording, replay):
     """Though it takes a while: it is not known yet when its side is closed."""
     text = recording.read_text().splitlines()
     text[5] = text[5].replace("21:00:00.000Z", "21:00:00.300Z")
@@ -141,7 +159,7 @@ def test_a_client_that_only_closes_its_side_gets_its_answer(recording, replay):
     assert program.stop() == 0, program.err
 
 
-def test_warn_goes_on(recording, replay):
+def test_with_warn_the_replay_continues(recording, replay):
     program = replay("--on-unmatched", "warn", recording)
     client = program.client()
     headers = session(client)
@@ -150,7 +168,7 @@ def test_warn_goes_on(recording, replay):
     assert program.stop() == 0, program.err
 
 
-def test_who_is_not_of_this_machine_is_not_let_in(recording, replay):
+def test_requests_from_other_machines_are_rejected(recording, replay):
     program = replay(recording)
     assert program.client().post(call(0, "initialize", **HELLO), headers=[("Host", "evil.example")]).status == 403
     assert program.client().post(call(0, "initialize", **HELLO), headers=[("Origin", "https://evil.example")]).status == 403
@@ -159,14 +177,14 @@ def test_who_is_not_of_this_machine_is_not_let_in(recording, replay):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_stream_that_is_open_ends_with_the_program(recording, replay, signum):
+def test_open_streams_end_with_the_program(recording, replay, signum):
     program = replay(recording)
     heard = listen(program, session(program.client()))
     assert program.stop(signum) == 0, program.err
     assert heard() == b""
 
 
-def test_the_report_is_data_when_clients_are_on_http(recording, replay, tmp_path):
+def test_the_report_goes_to_standard_output_with_http_clients(recording, replay, tmp_path):
     program = replay("--json", "--report", tmp_path / "report.json", recording)
     assert json.loads(program.first) == {"event": "listening", "url": program.url}
     client = program.client()
@@ -176,7 +194,7 @@ def test_the_report_is_data_when_clients_are_on_http(recording, replay, tmp_path
     assert json.loads(program.out)["exit_code"] == 0
 
 
-def test_a_descriptor_is_told_when_it_is_ready(recording, replay):
+def test_the_ready_descriptor_gets_the_address(recording, replay):
     ready, tell = os.pipe()
     program = replay("--ready-fd", str(tell), recording, pass_fds=[tell])
     os.close(tell)
@@ -185,22 +203,22 @@ def test_a_descriptor_is_told_when_it_is_ready(recording, replay):
 
 
 @pytest.mark.parametrize("fd", ["77", "5"])  # the second is one that it would open itself
-def test_a_descriptor_that_is_not_there_is_refused_before_anybody_is_told(recording, mcpreel, run, fd):
+def test_a_closed_ready_descriptor_is_rejected_at_the_start(recording, mcpreel, run, fd):
     ran = run([mcpreel, "replay", "--listen", "0", "--ready-fd", fd, recording])
     assert (ran.code, ran.out) == (2, b"") and f"'--ready-fd': descriptor {fd} is not open".encode() in ran.err
 
 
 @pytest.mark.parametrize("words", [["--http", ":0"], ["--listen", "localhost:0"], ["--http", "0"]])
-def test_other_spellings_of_the_address(recording, replay, words):
+def test_other_spellings_of_the_address_are_accepted(recording, replay, words):
     program = replay(*words, recording, listen=None)
     assert session(program.client())
 
 
-def test_a_cassette_is_served_where_mcp_recorder_would(recording, mcpreel, run, tmp_path):
+def test_a_cassette_is_served_on_the_port_of_mcp_recorder(recording, mcpreel, run, tmp_path):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
     try:
         taken = socket.create_server(("127.0.0.1", 5555))
-    except OSError:  # somebody has it: as good
+    except OSError:  # another process has the port: also fine
         taken = None
     ran = run([mcpreel, "replay", "--cassette", tmp_path / "c.json"])
     if taken:
@@ -230,14 +248,14 @@ def test_a_cassette_is_served_by_its_rules_on_another_port(recording, replay, mc
     (["--allow-remote"], "'--allow-remote' needs '--listen'"),
     (["--listen", "70000"], None), (["--listen", "a b:1"], None), (["--port", "0"], None),
 ])
-def test_addresses_that_cannot_be_used_are_refused(recording, mcpreel, run, words, said_):
+def test_unusable_addresses_are_rejected(recording, mcpreel, run, words, said_):
     ran = run([mcpreel, "replay", *words, recording])
     assert ran.code == 2 and ran.out == b"", ran
     if said_:
         assert ran.err.decode().splitlines()[0] == f"mcpreel: {said_}"
 
 
-def test_a_port_in_use_is_told(recording, mcpreel, run):
+def test_a_port_in_use_is_reported(recording, mcpreel, run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ran = run([mcpreel, "replay", "--port", str(taken.getsockname()[1]), recording])
     assert ran.code == 5 and ran.out == b""
@@ -245,15 +263,15 @@ def test_a_port_in_use_is_told(recording, mcpreel, run):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_well(recording, replay, signum):
+def test_a_signal_ends_the_replay_with_0(recording, replay, signum):
     program = replay(recording)
     client = program.client()
     session(client)
     assert program.stop(signum) == 0, program.err
 
 
-def test_a_signal_ends_it_well_as_soon_as_its_address_is_known(recording, mcpreel):
-    """Whoever reads the address may have seen enough."""
+def test_a_signal_right_after_the_address_was_printed_exits_with_0(recording, mcpreel):
+    """The reader of the address may close at once."""
     for _ in range(8):
         with subprocess.Popen([mcpreel, "replay", "--listen", "0", recording], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE) as program:
@@ -263,7 +281,7 @@ def test_a_signal_ends_it_well_as_soon_as_its_address_is_known(recording, mcpree
             assert program.returncode == 0, err
 
 
-def test_what_was_recorded_over_http_is_served_as_it_was(mcpreel, replay, tmp_path):
+def test_an_http_recording_is_served_with_the_same_heads(mcpreel, replay, tmp_path):
     """JSON where there was JSON, a stream where there was one; the server is gone by then."""
     def serve(conn):
         while request := conn.request():

@@ -1,4 +1,4 @@
-"""What only becomes known as a secret while 'mcpreel record --url' runs, in every way in which it may come back.
+"""Secrets that are found while 'mcpreel record --url' runs, in every way in which a message may repeat them.
 
 Ids of sessions, values of headers that are not kept, keys in the client's own address: each repeated by the
 other side in many encodings and in every place a recording is made of. Nothing of it is left in any file or
@@ -141,7 +141,7 @@ def assert_nothing_left(lines):
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_nothing_that_a_server_repeats_is_written_down(recorder, carrier):
+def test_secrets_that_a_server_repeats_are_not_recorded(recorder, carrier):
     say, is_json = CARRIERS[carrier]
     r = recorder()
     for secret in SECRETS:
@@ -157,7 +157,7 @@ def test_nothing_that_a_server_repeats_is_written_down(recorder, carrier):
         assert carrier in UNTOLD or f"[REDACTED:{mark}]" in r.file.read_text(), mark
 
 
-def test_nothing_that_a_client_repeats_is_written_down(recorder):
+def test_secrets_that_a_client_repeats_are_not_recorded(recorder):
     r = recorder()
     for secret in SECRETS:
         for text in told(secret, True):
@@ -173,7 +173,7 @@ def test_nothing_that_a_client_repeats_is_written_down(recorder):
 
 
 @pytest.mark.parametrize("form", ["cassette", "recording.gz"])
-def test_other_formats_and_the_files_on_the_way_there_have_nothing_either(recorder, mcpreel, run, tmp_path, form):
+def test_other_formats_and_journals_have_no_secrets(recorder, mcpreel, run, tmp_path, form):
     packed = form.endswith("gz")
     r = recorder(*([] if packed else ["--format", form]), file="r.jsonl" if packed else "r.json")
     for secret in SECRETS:
@@ -186,7 +186,7 @@ def test_other_formats_and_the_files_on_the_way_there_have_nothing_either(record
     assert_nothing_left(r.everything())
 
 
-def test_keys_in_the_address_of_a_request_are_not_told(recorder):
+def test_keys_in_the_url_of_a_request_are_not_recorded(recorder):
     r = recorder()
     targets = ["/mcp?api_key=9d1f6c2a-1111-4222-8333-abcdefabcdef", "/mcp?exaApiKey=9d1f6c2a-1111-4222-8333-abcdefabcdef&page=2",
                "/mcp?access_token=hush", "/s/9d1f6c2a111142228333abcdefabcdef/mcp", "/callback?code=abcDEF123456ghiJKL&state=xyz1234567",
@@ -201,7 +201,7 @@ def test_keys_in_the_address_of_a_request_are_not_told(recorder):
     assert asked[5][0] == "/s/[REDACTED:path]/mcp"
 
 
-def test_the_key_in_the_servers_own_address_is_looked_for_in_messages(mcpreel, tmp_path):
+def test_the_key_in_the_server_url_is_removed_from_messages(mcpreel, tmp_path):
     """Though the client, who comes to '/', never says it."""
     key = "9d1f6c2a111142228333"
 
@@ -221,7 +221,7 @@ def test_the_key_in_the_servers_own_address_is_looked_for_in_messages(mcpreel, t
     assert lines_of(tmp_path / "r.jsonl")[0]["upstream"] == f"http://127.0.0.1:{server.port}/[REDACTED]"
 
 
-def test_what_everybody_sends_stays_in_messages(recorder):
+def test_ordinary_header_values_stay_in_messages(recorder):
     ordinary = [("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) node/22.1.0"), ("Accept-Language", "en-US,en;q=0.9"),
                 ("MCP-Protocol-Version", "2025-06-18"), ("X-Client", "claude-desktop/1.2.3"), ("X-Count", "12345678"),
                 ("X-Since", "2026-11-16T07:15:00Z"), ("X-Flag", "1"), ("X-Stage", "production"), ("X-Api-Key", "changeme"),
@@ -234,7 +234,7 @@ def test_what_everybody_sends_stays_in_messages(recorder):
     assert body in r.file.read_text()
 
 
-def test_ids_of_events_that_hold_that_of_their_session_stay_different(recorder, mcpreel, run, tmp_path):
+def test_event_ids_with_a_session_id_stay_different(recorder, mcpreel, run, tmp_path):
     """As server-everything makes them. Only the session's own id is replaced, by its number."""
     ids = ["11111111-aaaa-4bbb-8ccc-0123456789ab", "22222222-aaaa-4bbb-8ccc-0123456789ab"]
 
@@ -283,8 +283,8 @@ def test_ids_of_events_that_hold_that_of_their_session_stay_different(recorder, 
 
 @pytest.mark.parametrize("where", ["/messages?sessionId=%s", "/messages/%s", "/messages/?session_id=%s&v=2"])
 @pytest.mark.parametrize("options", [[], ["--no-redact-server-url"]], ids=["", "address told"])
-def test_the_session_of_an_endpoint_is_not_written_where_it_is_repeated(mcpreel, tmp_path, where, options):
-    """HTTP+SSE, as 2024-11-05 has it: two sessions at once, whose ids nobody sends as a header."""
+def test_the_session_id_of_an_endpoint_is_removed_where_it_is_repeated(mcpreel, tmp_path, where, options):
+    """HTTP+SSE of 2024-11-05: two sessions at once, whose ids are not sent as a header."""
     ids = ["9d1f6c2a111142228333abcdefabcdef", "7b2e9c4f0a1d4e5f8a6b3c2d1e0f9a8b"]
     opened, waiting = iter(ids), {i: threading.Event() for i in ids}
 
@@ -324,7 +324,7 @@ def test_the_session_of_an_endpoint_is_not_written_where_it_is_repeated(mcpreel,
     assert said[1]["mine"] == said[1]["hex"] == "[REDACTED:session-2]"
 
 
-def test_what_a_server_repeats_to_a_client_on_stdio_is_not_written_down_either(mcpreel, tmp_path):
+def test_secrets_that_a_server_repeats_to_a_stdio_client_are_not_recorded(mcpreel, tmp_path):
     """There mcpreel itself carries the session."""
     session, key = "9d1f6c2a-1111-4222-8333-abcdefabcdef", "7b2e9c4f0a1d4e5f"
 
@@ -361,7 +361,7 @@ def test_what_a_server_repeats_to_a_client_on_stdio_is_not_written_down_either(m
     assert of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")[-1]["msg"]["result"]["mine"] == "[REDACTED:session-1]"
 
 
-def test_hundreds_of_sessions_are_all_looked_for(mcpreel, tmp_path):
+def test_hundreds_of_session_ids_are_searched(mcpreel, tmp_path):
     """Each is repeated when many others have come since."""
     count = 300
     ids = [os.urandom(16).hex() for _ in range(count)]
@@ -391,7 +391,7 @@ def test_hundreds_of_sessions_are_all_looked_for(mcpreel, tmp_path):
     assert answers[-1] == {"mine": f"[REDACTED:session-{count}]", "older": f"[REDACTED:session-{count - 1 - count // 2 + 1}]"}
 
 
-def test_check_finds_what_an_older_recording_has_of_addresses(run, mcpreel, tmp_path):
+def test_check_finds_keys_of_urls_in_older_recordings(run, mcpreel, tmp_path):
     """Made without redaction, and by hand."""
     lines = [
         {"type": "header", "version": "1.0", "recorded_at": "2026-01-01T00:00:00Z", "upstream": "http://127.0.0.1:1/mcp",

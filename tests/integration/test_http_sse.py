@@ -179,7 +179,7 @@ SAYS = {
 
 
 @pytest.mark.parametrize("how", SAYS)
-def test_a_session_passes_and_is_replayed(old, record, start, how):
+def test_a_session_is_recorded_and_replayed(old, record, start, how):
     says, told = SAYS[how]
     program = record(old(says))
     visitor = Visitor(program)
@@ -205,7 +205,7 @@ def test_a_session_passes_and_is_replayed(old, record, start, how):
     assert steps(Visitor(replay, replay.path)) == heard
 
 
-def test_all_but_where_to_post_passes_byte_for_byte(old, record):
+def test_all_bytes_except_the_endpoint_are_forwarded_unchanged(old, record):
     server = old(SAYS["an address"][0])
     program = record(server)
     client = program.client()
@@ -220,7 +220,7 @@ def test_all_but_where_to_post_passes_byte_for_byte(old, record):
     recorded(program)
 
 
-def test_the_root_is_the_servers_own_path(old, record):
+def test_the_path_of_a_client_at_the_root_is_the_servers(old, record):
     """There a part of a path would count from another place."""
     program = record(old(SAYS["a part of one"][0]))
     visitor = Visitor(program, "/")
@@ -239,7 +239,7 @@ def test_the_root_is_the_servers_own_path(old, record):
     ("", "the server sent an empty 'endpoint' event"),
     ("ftp:m", "has a 'ftp:' URL, which is not HTTP"),
 ])
-def test_nobody_is_sent_elsewhere(old, record, where, told):
+def test_an_endpoint_on_another_origin_is_rejected(old, record, where, told):
     server = old(lambda server, name: where.replace("PORT", str(server.upstream.port)) + (where and f"?s={name}"))
     told = told.replace("PORT", str(server.upstream.port))
     program = record(server)
@@ -299,7 +299,7 @@ def piece_of(client):
 
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("before", BEFORE)
-def test_nobody_is_sent_elsewhere_later_on(told, before, together):
+def test_a_later_endpoint_on_another_origin_is_rejected(told, before, together):
     before, evil = BEFORE[before], f"event: endpoint\ndata: http://evil.example/{CANARY}\n\n".encode()
     program, client, go_on = told(before + evil) if together else told(before, evil)
     assert piece_of(client) == before
@@ -312,7 +312,7 @@ def test_nobody_is_sent_elsewhere_later_on(told, before, together):
 
 
 @pytest.mark.parametrize("before", BEFORE)
-def test_later_on_the_servers_address_leads_through_us_too(told, before):
+def test_a_later_endpoint_of_the_server_is_rewritten(told, before):
     own = b"event: endpoint\ndata: http://127.0.0.1:PORT/message?s=1\n\n"
     program, client, go_on = told(BEFORE[before], own)
     assert piece_of(client) == BEFORE[before]
@@ -324,7 +324,7 @@ def test_later_on_the_servers_address_leads_through_us_too(told, before):
     recorded(program)
 
 
-def test_what_is_posted_to_a_later_endpoint_is_of_the_same_session(old, record, start):
+def test_posts_to_a_later_endpoint_belong_to_the_same_session(old, record, start):
     """Both addresses lead to it."""
     def says(server, name):
         return f"/message?sessionId={name}\r\n\r\nevent: endpoint\r\ndata: {server.origin}/later?s={name}"
@@ -349,7 +349,7 @@ def test_what_is_posted_to_a_later_endpoint_is_of_the_same_session(old, record, 
     assert steps(Visitor(replay)) == heard
 
 
-def test_one_who_goes_on_with_a_stream_is_told_too(told):
+def test_a_resumed_stream_has_a_rewritten_endpoint(told):
     """As EventSource does, if events have ids: it is a new session then, at a new address."""
     program, client, go_on = told(b"event: endpoint\ndata: http://evil.example/\n\n", headers=[("Last-Event-ID", "7")])
     go_on()
@@ -363,7 +363,7 @@ def test_one_who_goes_on_with_a_stream_is_told_too(told):
     (200, "X-None", "the server sent an SSE stream with a Content-Length; an 'endpoint' event"),
     (500, "Content-Encoding", None),
 ])
-def test_a_stream_that_cannot_be_changed_passes_and_is_told_once(record, status, name, told):
+def test_a_compressed_stream_is_forwarded_and_reported_once(record, status, name, told):
     text = b"event: endpoint\ndata: http://evil.example/\n\n"
     upstream = Upstream(lambda conn: conn.request() and conn.answer(status, text, [("Content-Type", "text/event-stream"), (name, "odd")]))
     program = record(upstream)
@@ -396,7 +396,7 @@ def test_two_clients_have_two_sessions(old, record, start):
     assert other.tool("b", 4)[-1]["id"] == 4
 
 
-def test_a_session_that_is_not_there(old, record, start):
+def test_an_unknown_session_is_rejected(old, record, start):
     server = old()
     program = record(server)
     visitor = Visitor(program)
@@ -421,7 +421,7 @@ def test_a_session_that_is_not_there(old, record, start):
 
 
 @pytest.mark.parametrize("options", [[], ["--no-redact-server-url"]])
-def test_an_id_is_not_kept_where_the_server_repeats_it(old, record, options):
+def test_a_session_id_that_the_server_repeats_is_not_recorded(old, record, options):
     program = record(old(), *options)
     visitor = Visitor(program)
     visitor.hello()
@@ -431,7 +431,7 @@ def test_an_id_is_not_kept_where_the_server_repeats_it(old, record, options):
     assert said["about"].startswith("session [REDACTED") and said["about"].endswith("!")
 
 
-def test_a_stream_that_the_server_ends(old, record):
+def test_a_stream_that_the_server_ends_ends_the_session(old, record):
     program = record(old())
     visitor = Visitor(program)
     visitor.hello()
@@ -445,7 +445,7 @@ def test_a_stream_that_the_server_ends(old, record):
     assert [p["state"] for p in of(lines, "http", ev="request", method="POST")] == ["live", "live", "ended"]
 
 
-def test_a_client_that_tries_streamable_http_first(old, record, start):
+def test_a_client_that_tries_streamable_http_first_falls_back(old, record, start):
     program = record(old())
     said = program.client().post(call(0, "initialize", protocolVersion="2025-11-25"), path="/a/sse")
     assert (said.status, said.get("allow"), said.body) == (405, "GET", b"no posts here")
@@ -463,7 +463,7 @@ def test_a_client_that_tries_streamable_http_first(old, record, start):
     assert said.status == 200 and said.get("mcp-session-id") and said.json["result"]["serverInfo"]["name"] == "s"
 
 
-def test_a_client_that_knows_streamable_http_only(old, record):
+def test_a_client_of_streamable_http_only_gets_a_hint(old, record):
     """It has nothing but a status; who looks at standard error is told what that means."""
     program = record(old())
     for n in range(2):
@@ -472,14 +472,14 @@ def test_a_client_that_knows_streamable_http_only(old, record):
     assert program.err.count("speaks legacy HTTP+SSE") == 1 and "-- mcpreel record --url URL" in program.err
 
 
-def test_a_recording_made_on_stdio(mcpreel, run, start, tmp_path):
+def test_a_stdio_recording_is_served_over_http_sse(mcpreel, run, start, tmp_path):
     assert run([mcpreel, "demo", "-o", tmp_path / "demo.jsonl"]).code == 0
     visitor = Visitor(start("replay", tmp_path / "demo.jsonl"), "/sse")
     assert visitor.hello()[-1]["result"]["serverInfo"]
     assert visitor.ask(call("x", "tools/list"))[-1]["result"]["tools"]
 
 
-def test_a_recording_of_several_kinds_of_clients(mcpreel, start, tmp_path):
+def test_a_recording_of_several_transports_is_served_to_each(mcpreel, start, tmp_path):
     """Sessions of Streamable HTTP need a name, those of HTTP+SSE have none: the one does not make the other odd."""
     hello = call(0, "initialize", protocolVersion="2024-11-05", capabilities={}, clientInfo={"name": "c", "version": "1"})
     program = start("record", "-o", tmp_path / "r.jsonl", "--upstream", f"'{mcpreel}' demo server")

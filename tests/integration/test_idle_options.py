@@ -31,7 +31,7 @@ RECORD = [
 ]
 
 REPLAY = [
-    (["--force"], "'--force' needs '--report'"),
+    (["--force"], "'--force' needs '--report' or '--pending'"),
     (["--order", "total", "--match", "fuzzy"], "--order total needs --match sequential"),
     (["--allow-host", "a"], "'--allow-host' needs '--listen'"),
     (["--allow-remote", "--listen", "127.0.0.1:0"], "'--allow-remote' needs an address of '--listen' that other machines can reach"),
@@ -51,7 +51,7 @@ def room(tmp_path):
 
 
 @pytest.mark.parametrize("words, says", RECORD)
-def test_record_refuses(mcpreel, run, room, words, says):
+def test_record_rejects_options_without_effect(mcpreel, run, room, words, says):
     before = sorted(room.iterdir())
     ran = run([mcpreel, "record", *words], cwd=room, env={"XDG_STATE_HOME": os.fspath(room / "state"), "MCPREEL_DIR": ""})
     assert (ran.code, ran.out) == (2, b""), ran
@@ -60,14 +60,14 @@ def test_record_refuses(mcpreel, run, room, words, says):
 
 
 @pytest.mark.parametrize("words, says", REPLAY)
-def test_replay_refuses(mcpreel, run, room, words, says):
+def test_replay_rejects_options_without_effect(mcpreel, run, room, words, says):
     ran = run([mcpreel, "replay", *words, "session.jsonl"], cwd=room)
     assert (ran.code, ran.out) == (2, b""), ran
     assert ran.err.decode().splitlines()[0] == f"mcpreel: {says}"
     assert not (room / "started").exists()
 
 
-def test_what_the_environment_has_for_others_is_passed_over(mcpreel, run, room):
+def test_variables_of_other_commands_are_ignored(mcpreel, run, room):
     env = {"MCPREEL_MAX_SERVERS": "3", "MCPREEL_FORCE": "1", "MCPREEL_PLAIN": "1", "MCPREEL_CACERT": "none.pem",
            "MCPREEL_HEADER": "A: b", "MCPREEL_ALLOW_ORIGIN": "https://app.example", "MCPREEL_ALLOW_HOST": "a.example", "MCPREEL_READY_FD": "99"}
     assert run([mcpreel, "record", "-o", "r.json", *SERVER], cwd=room, env=env).code == 0

@@ -1,7 +1,7 @@
 """inspect on files that no test would keep in the tree: large ones, and hostile ones.
 
-What is measured is measured on the optimised build, whatever the program under test is: sanitizers
-keep memory of their own.
+Memory is measured on the optimised build, whatever the program under test is: sanitizers keep
+memory of their own.
 """
 import collections
 import json
@@ -85,7 +85,7 @@ def measure(path):
     return rss, seconds, json.loads(out)
 
 
-def test_the_measure_sees_memory():
+def test_the_measurement_detects_memory():
     """The floor is below the limit, and a program over the limit is noticed."""
     assert measured(sys.executable, "-c", "x = b'x' * 64_000_000")[0] > LIMIT_KB
     assert measured(OPTIMISED, "version")[0] < LIMIT_KB / 2
@@ -102,7 +102,7 @@ def test_memory_is_bounded_whatever_the_file_holds(lines, megabytes, tmp_path):
     assert seconds < 1 + megabytes / 20  # a hang, not a slow machine
 
 
-def test_what_is_counted_in_a_large_file_is_right(tmp_path):
+def test_counts_of_a_large_file_are_right(tmp_path):
     path = tmp_path / "a.jsonl"
     n = 20000
     path.write_text(HEADER + "".join(many_tools(i) for i in range(n)) + call(2 * n + 1, "tool-3"))
@@ -121,14 +121,14 @@ def documented(section, table=r"^\| (`.+?) \|"):
     return [name for row in re.findall(table, part, re.M) for name in re.findall(r"`([^`]+)`", row)]
 
 
-def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):
+def test_the_json_output_has_the_documented_members(mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + many_tools(0))
     seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)
     assert documented("`inspect`") == list(seen)
 
 
-def test_the_documented_members_of_a_call_are_what_comes_out(mcpreel, run, tmp_path):
+def test_the_json_output_of_a_call_has_the_documented_members(mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + call(1, "a") +
                     message(2, "s2c", '{"id":1,"method":"elicitation/create"}') +
@@ -154,7 +154,7 @@ def recordings_of(case):
 
 
 @pytest.mark.parametrize("case", sorted((ROOT / "tests" / "golden").glob("*.case")), ids=lambda p: p.stem)
-def test_inspect_counts_what_show_lists(case, mcpreel, run, tmp_path):
+def test_inspect_counts_the_operations_that_show_lists(case, mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     for text in recordings_of(case):
         path.write_text(text)
@@ -173,12 +173,12 @@ def test_inspect_counts_what_show_lists(case, mcpreel, run, tmp_path):
             dict(collections.Counter(op["outcome"] for op in shown if op not in parts))
 
 
-def test_there_are_recordings_to_compare():
+def test_the_corpus_has_recordings_to_compare():
     found = sum(len(recordings_of(p)) for p in (ROOT / "tests" / "golden").glob("*.case"))
     assert found > 10
 
 
-def test_the_documented_oddities_are_those_of_the_program():
+def test_the_documented_findings_are_those_of_the_program():
     source = (ROOT / "src" / "report" / "findings.c").read_text()
     assert documented("Findings")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
 
@@ -195,7 +195,7 @@ for i in range(14):
 
 
 def everything(fd):
-    """What arrives on our side of a terminal until the other side is closed."""
+    """Returns the output on our side of a terminal until the other side is closed."""
     said = b""
     while True:
         try:
@@ -205,7 +205,7 @@ def everything(fd):
 
 
 def watch(command, out_too=False):
-    """What a terminal shows of a command that reads a slow pipe."""
+    """Returns the terminal output of a command that reads a slow pipe."""
     feed = subprocess.Popen([sys.executable, "-c", FEED], stdout=subprocess.PIPE)
     ours, theirs = pty.openpty()
     p = subprocess.Popen(command, stdin=feed.stdout, stdout=theirs if out_too else subprocess.DEVNULL,
@@ -221,7 +221,7 @@ def watch(command, out_too=False):
 
 @pytest.mark.parametrize("words", [["inspect"], ["check"], ["show"], ["show", "-m"], ["convert", "-o"]],
                          ids=" ".join)
-def test_progress_is_shown_on_a_terminal_and_gone_at_the_end(words, mcpreel, tmp_path):
+def test_progress_is_shown_on_a_terminal_and_removed_at_the_end(words, mcpreel, tmp_path):
     more = [str(tmp_path / "out.trace.jsonl")] if "-o" in words else []
     said = watch([mcpreel, *words, *more, "-"])
     assert re.search(rb"(reading|converting) -  [0-9.]+ MB *\r", said), said

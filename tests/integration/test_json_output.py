@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs" / "json-output.schema.json").read_text())
 HEADER = ('{"type":"header","version":"1.0","recorded_at":"2026-11-15T21:00:00Z","upstream":"u",'
           '"thoughtjack_version":"0.3.0","us":0}\n')
+LOCK = {"mcpreelLock": 1, "prompts": [{"name": "postcard"}],
+        "tools": [{"name": "weather", "title": "Weather", "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}}}]}
 
 
 def closed(schema):
@@ -46,6 +48,8 @@ def kind_of(line):
         return {"operation": "show_operation", "message": "show_message"}.get(line["type"], "show_event")
     if line.get("command") == "check" and "searched_for" in line:
         return "check_secrets"
+    if line.get("command") == "lock" and "findings" in line:
+        return "lock_check"
     return line.get("command", "version")
 
 
@@ -101,7 +105,7 @@ def crowded():
     return "".join(lines).encode()
 
 
-def test_the_schema_is_one():
+def test_the_schema_is_a_valid_json_schema():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     jsonschema.Draft202012Validator.check_schema(closed(SCHEMA))
     names = {name for name in SCHEMA["$defs"]}
@@ -136,7 +140,7 @@ def told(run, mcpreel):
 
 
 def requests_of(told, path, tmp_path):
-    """What the recorded clients sent, with requests that were not recorded."""
+    """The messages of the recorded clients, with unrecorded requests added."""
     copy_ = tmp_path / "as-recording.jsonl"
     told.run([told.mcpreel, "-q", "convert", "--force", "--to", "recording", path, "-o", copy_])
     lines = [json.loads(line) for line in copy_.read_bytes().splitlines()] if copy_.exists() else []
@@ -175,8 +179,12 @@ def everything(told, path, tmp_path):
     for name, to in (("r.jsonl", "recording"), ("t", "trace"), ("j", "jsonrpc"), ("c.json", "cassette")):
         told("convert", "--to", to, path, "-o", tmp_path / name)
     told("convert", "--lossless", "--to", "jsonrpc", path, "-o", tmp_path / "lossless")
+    told("diff", path, tmp_path / "redacted.jsonl")
     replay(told, path, tmp_path)
     replay(told, path, tmp_path, "--order", "total")
+    told("lock", tmp_path / "a.lock.json", path)
+    (tmp_path / "weather.lock.json").write_text(json.dumps(LOCK))
+    told("lock", "--check", "--fail-on", "never", "--calls", path, tmp_path / "weather.lock.json", path)
     report = tmp_path / "verify.json"
     report.unlink(missing_ok=True)
     told("verify", "--timeout", "5", "--report", f"json={report}", path, "--", told.mcpreel, "demo", "server")
@@ -185,7 +193,7 @@ def everything(told, path, tmp_path):
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_every_command_over_the_corpus(name, told, tmp_path):
+def test_every_command_over_the_corpus_obeys_the_schema(name, told, tmp_path):
     (tmp_path / "corpus").mkdir()
     path = tmp_path / "corpus" / "file"
     path.write_bytes(CORPUS[name])
@@ -194,7 +202,7 @@ def test_every_command_over_the_corpus(name, told, tmp_path):
     assert {"check", "check_secrets"} <= set(told.kinds), told.kinds
 
 
-def test_more_than_there_is_room_for(told, tmp_path):
+def test_output_over_the_limits_obeys_the_schema(told, tmp_path):
     path = tmp_path / "crowded.jsonl"
     path.write_bytes(crowded())
     seen = json.loads(told("inspect", path).out)
@@ -246,7 +254,7 @@ MISSES = {
 
 
 @pytest.mark.parametrize("value", MISSES)
-def test_misses_that_the_corpus_lacks(value, told, tmp_path):
+def test_misses_that_the_corpus_lacks_obey_the_schema(value, told, tmp_path):
     text, options, requests = MISSES[value]
     path, report = tmp_path / "a.jsonl", tmp_path / "report.json"
     path.write_text(text)
@@ -270,7 +278,7 @@ FLAGS = {
 
 
 @pytest.mark.parametrize("flag", FLAGS)
-def test_flags_that_the_corpus_lacks(flag, told, tmp_path):
+def test_flags_that_the_corpus_lacks_obey_the_schema(flag, told, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + FLAGS[flag])
     assert flag in json.loads(told("show", path).out.splitlines()[0])["flags"]
@@ -286,7 +294,7 @@ def verified(told, recording):
     assert any(call["findings"] for call in calls)
 
 
-def test_what_needs_no_recording(told, tmp_path):
+def test_commands_without_a_recording_obey_the_schema(told, tmp_path):
     told("version")
     told("formats")
     told("demo", "-o", tmp_path / "demo.jsonl")
@@ -302,7 +310,7 @@ def test_what_needs_no_recording(told, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["replay", "record"])
-def test_the_event_of_a_listener(command, told, mcpreel, tmp_path):
+def test_the_event_of_a_listener_obeys_the_schema(command, told, mcpreel, tmp_path):
     told("demo", "-o", tmp_path / "demo.jsonl")
     words = {"replay": [tmp_path / "demo.jsonl"], "record": ["-o", tmp_path / "r.jsonl", "--", mcpreel, "demo", "server"]}[command]
     with subprocess.Popen([mcpreel, "-q", "--json", command, "--listen", "127.0.0.1:0", *words], stdout=subprocess.PIPE,
@@ -335,7 +343,7 @@ def renamed(value, old, new):
     return [renamed(one, old, new) for one in value] if isinstance(value, list) else value
 
 
-def test_a_line_with_a_fault_is_noticed(told, tmp_path):
+def test_a_line_with_an_error_is_detected(told, tmp_path):
     told("version")
     told("formats")
     told("demo", "-o", tmp_path / "demo.jsonl")
@@ -361,7 +369,7 @@ def words_in(source, function):
     return re.findall(r'"([a-z-]+)"', source.split(f"*{function}(")[1].split("};")[0])
 
 
-def test_the_values_are_those_of_the_program(run, mcpreel):
+def test_the_enumerations_are_those_of_the_program(run, mcpreel):
     source = (ROOT / "src" / "ops" / "operation.c").read_text()
     defs = SCHEMA["$defs"]
     members = defs["show_operation"]["properties"]
@@ -380,7 +388,7 @@ def test_the_values_are_those_of_the_program(run, mcpreel):
 
 
 def test_the_page_and_the_schema_have_the_same_members():
-    """Every member and value of the schema is on the page, before the table of old names."""
+    """Every member and value of the schema is on the page, before the table of previous names."""
     page = set(re.findall(r"`([^`\s]+)`", (ROOT / "docs" / "json-output.md").read_text().split("\n## Changes from version 1\n")[0]))
     page |= {name.split(".")[-1] for name in page} | set(re.findall(r'"(\w+)"', " ".join(page)))
     features = set(SCHEMA["$defs"]["feature"]["enum"])  # in docs/formats/README.md

@@ -16,7 +16,7 @@ def listed(run, mcpreel, *words, **env):
 
 @pytest.mark.parametrize("variable, below", [("MCPREEL_DIR", ""), ("XDG_STATE_HOME", "mcpreel/traces"),
                                              ("HOME", ".local/state/mcpreel/traces")])
-def test_what_record_writes_without_a_name_is_listed(variable, below, mcpreel, run, tmp_path):
+def test_recordings_without_a_given_name_are_listed(variable, below, mcpreel, run, tmp_path):
     env = {"MCPREEL_DIR": "", "XDG_STATE_HOME": "", "HOME": "", variable: os.fspath(tmp_path)}
     assert listed(run, mcpreel, **env) == []
     assert run([mcpreel, "record", "--", mcpreel, "demo", "server"], stdin=PING, env=env).code == 0
@@ -26,7 +26,7 @@ def test_what_record_writes_without_a_name_is_listed(variable, below, mcpreel, r
     assert one["path"] in run([mcpreel, "list"], env=env).out.decode()
 
 
-def test_a_recording_that_goes_on_says_so(mcpreel, run, tmp_path):
+def test_an_unfinished_recording_is_marked(mcpreel, run, tmp_path):
     recorder = subprocess.Popen([mcpreel, "record", "-o", tmp_path / "a.jsonl", "--", "cat"], stdin=subprocess.PIPE,
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     try:
@@ -40,7 +40,7 @@ def test_a_recording_that_goes_on_says_so(mcpreel, run, tmp_path):
         recorder.wait()
 
 
-def test_other_formats_and_packed_files_are_listed_too(mcpreel, run, tmp_path):
+def test_other_formats_and_compressed_files_are_listed(mcpreel, run, tmp_path):
     source = tmp_path / "a.jsonl"
     source.write_text(HEADER + call(1, "a") + answer(2, 1))
     for name in ("b.json", "c.trace.jsonl", "d.jsonl.gz"):
@@ -50,7 +50,7 @@ def test_other_formats_and_packed_files_are_listed_too(mcpreel, run, tmp_path):
     assert {one["tool_calls"] for one in rows.values()} == {1}
 
 
-def test_a_file_without_permission_is_listed_and_the_rest_as_well(mcpreel, run, tmp_path):
+def test_an_unreadable_file_is_listed_with_the_others(mcpreel, run, tmp_path):
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text(HEADER)
     (tmp_path / "a.jsonl").unlink()
@@ -60,7 +60,7 @@ def test_a_file_without_permission_is_listed_and_the_rest_as_well(mcpreel, run, 
     assert states == {"a.jsonl": "unfinished", "b.jsonl": "unfinished", "c.jsonl": "unreadable"}
 
 
-def test_gigabytes_are_not_read(mcpreel, run, tmp_path):
+def test_large_files_are_not_read_completely(mcpreel, run, tmp_path):
     """Sparse files of 200 GB together: a program that reads them does not end within the minute that a run may take."""
     for n in range(50):
         with (tmp_path / f"{n}.jsonl").open("w") as file:
@@ -70,6 +70,6 @@ def test_gigabytes_are_not_read(mcpreel, run, tmp_path):
     assert len(rows) == 50 and all(one["tool_calls_estimated"] for one in rows)
 
 
-def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):
+def test_the_json_output_has_the_documented_members(mcpreel, run, tmp_path):
     (tmp_path / "a.jsonl").write_text(HEADER)
     assert documented("Recordings that list shows") == list(listed(run, mcpreel, tmp_path)[0])

@@ -17,7 +17,7 @@ def output(*command):
                           check=True, timeout=30).stdout
 
 
-def test_each_command_has_its_page_and_nothing_else_has():
+def test_every_command_has_one_page():
     listed = re.search(r"\nCommands:\n((?:  .*\n)+)", output(PROGRAM, "help"))[1]
     commands = [line.split()[0] for line in listed.splitlines()]
     assert "help" in commands
@@ -25,13 +25,13 @@ def test_each_command_has_its_page_and_nothing_else_has():
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_the_page_has_no_fault(page):
+def test_a_page_has_no_formatting_errors(page):
     mandoc = shutil.which("mandoc") or pytest.skip("mandoc is not installed")
     assert output(mandoc, "-Tlint", "-Wwarning", page) == ""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_the_page_reads_well_in_eighty_columns(page):
+def test_a_page_fits_80_columns(page):
     mandoc = shutil.which("mandoc") or pytest.skip("mandoc is not installed")
     text = re.sub(".\b", "", output(mandoc, "-Tutf8", "-Owidth=80", page))
     assert [line for line in text.splitlines() if len(line) > 80] == []

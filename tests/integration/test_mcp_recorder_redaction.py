@@ -41,7 +41,7 @@ def parts(cassette):
     return json.dumps(interaction["request"]), json.dumps(interaction["response"])
 
 
-def test_no_rule_applies_that_was_not_given(recorded):
+def test_only_given_rules_are_applied(recorded):
     cassette, said = recorded()
     request, response = parts(cassette)
     assert KEY in request and CANARY in request
@@ -49,7 +49,7 @@ def test_no_rule_applies_that_was_not_given(recorded):
     assert "unchanged" not in said
 
 
-def test_given_rules_change_responses_and_no_request(recorded):
+def test_given_rules_change_responses_and_not_requests(recorded):
     cassette, said = recorded("--redact-env", "CANARY", "--redact-patterns", "AKIA[A-Z0-9]+", "--redact-members", "password")
     request, response = parts(cassette)
     assert KEY in request and CANARY in request
@@ -59,7 +59,7 @@ def test_given_rules_change_responses_and_no_request(recorded):
 
 
 @pytest.mark.parametrize("options, env", [(["--redact-defaults"], {}), ([], {"MCPREEL_REDACT_DEFAULTS": "true"})])
-def test_the_defaults_come_if_they_are_asked_for(recorded, monkeypatch, options, env):
+def test_the_default_rules_are_applied_if_requested(recorded, monkeypatch, options, env):
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     request, response = parts(recorded(*options)[0])
@@ -67,14 +67,14 @@ def test_the_defaults_come_if_they_are_asked_for(recorded, monkeypatch, options,
 
 
 @pytest.mark.parametrize("path, shown", [("/mcp", "/[REDACTED]"), ("/key/mcp", "/[REDACTED]")])
-def test_the_path_of_the_server_is_not_told(recorded, path, shown):
+def test_the_path_of_the_server_is_not_recorded(recorded, path, shown):
     cassette, _ = recorded(path=path)
     assert cassette["metadata"]["server_url"].split("127.0.0.1:")[1].lstrip("0123456789") == shown
 
 
 @pytest.mark.parametrize("path, shown", [("/mcp", "/mcp"), ("/api/v1/mcp", "/api/v1/mcp"), ("/sse", "/sse"), ("/key/mcp", "/[REDACTED]"),
                                          ("/mcp?k=1", "/[REDACTED]"), ("/a1b2c3d4e5f6a7b8", "/[REDACTED]")])
-def test_ordinary_paths_are_told_with_the_native_spelling(mcpreel, tmp_path, path, shown):
+def test_ordinary_paths_are_recorded_with_the_native_options(mcpreel, tmp_path, path, shown):
     server = Upstream(serve)
     program = Program([mcpreel, "record", "--url", f"http://127.0.0.1:{server.port}{path}", "--listen", "0", "-o", "a.jsonl"], cwd=tmp_path)
     try:
@@ -93,7 +93,7 @@ def test_ordinary_paths_are_told_with_the_native_spelling(mcpreel, tmp_path, pat
     (["/bin/cat", "--", "/dev/null", "--token=" + KEY], "null"),
     (["/bin/echo", "server", KEY], "echo"),
 ])
-def test_the_label_of_a_trace_is_no_mark(mcpreel, tmp_path, command, label):
+def test_the_label_of_a_trace_is_no_placeholder(mcpreel, tmp_path, command, label):
     out = tmp_path / "a.trace.jsonl"
     subprocess.run([mcpreel, "record", "-o", out, "--", *command], stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
     first = json.loads(out.read_text().splitlines()[0])

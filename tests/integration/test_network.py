@@ -8,9 +8,9 @@ import subprocess
 
 import pytest
 
-import swarm
+import stream_load
 from http_peers import WAIT, Bytes, Program, Upstream, read_head
-from test_swarm import OPTIMISED, recording_with_a_question
+from test_concurrent_streams import OPTIMISED, recording_with_a_question
 
 
 
@@ -19,7 +19,7 @@ REACHING = {"socket", "connect", "bind", "listen", "accept", "accept4"}
 
 
 class Traced:
-    """What a command, and whatever it starts, asks of the network."""
+    """The network calls of a command and its descendants."""
 
     def __init__(self, log):
         self.log = log
@@ -76,7 +76,7 @@ def recording(tmp_path):
     return path
 
 
-# What a file holds may look like an address; nobody goes there.
+# Text of a file may look like an address; mcpreel does not connect to it.
 @pytest.mark.parametrize("words", [
     "version", "help record", "formats", "completion bash", "check q.jsonl", "check --secrets q.jsonl", "check --fix q.jsonl", "show q.jsonl",
     "list .", "show --json q.jsonl", "inspect q.jsonl", "inspect --json q.jsonl", "convert q.jsonl -o c.json", "convert q.jsonl -o t.trace.jsonl",
@@ -118,7 +118,7 @@ def ours(program, *hosts):
 
 
 @pytest.mark.parametrize("listen, hosts", [("127.0.0.1:0", ["127.0.0.1"]), ("localhost:0", ["127.0.0.1", "[::1]"]), ("[::1]:0", ["[::1]"])])
-def test_replay_asks_nobody_anything(mcpreel, traced, recording, listen, hosts):
+def test_replay_sends_no_network_request(mcpreel, traced, recording, listen, hosts):
     program = serve(traced, mcpreel, "-q", "replay", "--on-unmatched", "warn", "--listen", listen, recording)
     try:
         if hosts == ["[::1]"]:
@@ -127,8 +127,8 @@ def test_replay_asks_nobody_anything(mcpreel, traced, recording, listen, hosts):
             assert read_head(client).status == 406
         else:
             client = program.client()
-            assert client.post(swarm.HELLO).status == 200
-            assert client.post({**swarm.HELLO, "method": "nobody/knows"}).status in (200, 400)
+            assert client.post(stream_load.HELLO).status == 200
+            assert client.post({**stream_load.HELLO, "method": "nobody/knows"}).status in (200, 400)
         end(program)
     finally:
         close(program)
@@ -137,7 +137,7 @@ def test_replay_asks_nobody_anything(mcpreel, traced, recording, listen, hosts):
     assert {a for a in traced.by("socket")} <= {"AF_INET", "AF_INET6"}
 
 
-def test_record_talks_to_its_server_only(mcpreel, traced, tmp_path):
+def test_record_connects_to_its_server_only(mcpreel, traced, tmp_path):
     """An address needs no name service, and what a server or a client says of other addresses is not followed."""
     def answer(conn):
         while conn.request():
@@ -150,7 +150,7 @@ def test_record_talks_to_its_server_only(mcpreel, traced, tmp_path):
     try:
         client = program.client()
         for _ in range(3):
-            assert client.post(swarm.HELLO, headers=[("X-Forwarded-Host", "192.0.2.11"), ("Forwarded", "host=192.0.2.12")]).status == 307
+            assert client.post(stream_load.HELLO, headers=[("X-Forwarded-Host", "192.0.2.11"), ("Forwarded", "host=192.0.2.12")]).status == 307
         end(program)
     finally:
         close(program)
@@ -160,13 +160,13 @@ def test_record_talks_to_its_server_only(mcpreel, traced, tmp_path):
     assert {a for a in traced.by("socket")} <= {"AF_INET", "AF_INET6"}
 
 
-def test_tls_by_address_asks_no_name_service_either(mcpreel, traced, tmp_path):
-    """libcurl is what connects here; there is nobody who speaks TLS, which is as good."""
+def test_tls_to_an_address_uses_no_name_service(mcpreel, traced, tmp_path):
+    """libcurl connects here; the server does not speak TLS, which makes no difference."""
     upstream = Upstream(lambda conn: conn.close())
     program = serve(traced, mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url",
                     upstream.url.replace("http:", "https:"))
     try:
-        assert program.client().post(swarm.HELLO).status == 502
+        assert program.client().post(stream_load.HELLO).status == 502
         end(program)
     finally:
         close(program)

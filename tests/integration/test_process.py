@@ -1,4 +1,4 @@
-"""What becomes of the server: whatever it does and however the session ends, nobody is left."""
+"""The server process: whatever it does and however the session ends, no process is left."""
 import concurrent.futures
 import contextlib
 import dataclasses
@@ -178,7 +178,7 @@ class Cell:
             p.send_signal(getattr(signal, f"SIG{end}"))
 
     def stays_at_work(self):
-        """While its client reads, nobody ends it; a signal does."""
+        """While its client reads, mcpreel does not end it; a signal does."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(AT_WORK)
         before = self.came
@@ -196,7 +196,7 @@ class Cell:
             time.sleep(0.001)
 
     def run(self):
-        """What is wrong, or None."""
+        """Returns the error, or None."""
         p = self.process
         try:
             self.aside(lambda: self.drain(p.stderr))
@@ -235,7 +235,7 @@ class Cell:
         return None
 
 
-def test_nobody_is_left_whatever_the_server_does_and_however_it_ends(mcpreel, tmp_path):
+def test_no_process_is_left_whatever_the_server_does_and_however_it_ends(mcpreel, tmp_path):
     cells = [(name, one, end) for name, one in SERVERS.items() for end in ENDS]
     clock = FairClock()
 
@@ -266,7 +266,7 @@ def strange():
     os.nice(3)
 
 
-# What differs between any two starts.
+# Environment that differs between any two starts.
 OWN = re.compile(rb"(?m)^(Tgid|Ngid|Pid|PPid|NS\w+|Vm\w+|Hugetlb\w+|Rss\w+|FDSize|SigQ|\w+ctxt_switches|Cpus_allowed\w*):.*\n")
 LOOKS = {
     "signals, umask and who it is": ["cat", "/proc/self/status"],
@@ -282,7 +282,7 @@ LOOKS = {
 
 @pytest.mark.parametrize("what", LOOKS)
 @pytest.mark.parametrize("before", [None, strange], ids=["as usual", "strange"])
-def test_the_server_cannot_tell_that_we_are_there(what, before, mcpreel, tmp_path):
+def test_the_server_runs_in_the_environment_of_the_client(what, before, mcpreel, tmp_path):
     reading, writing = os.pipe()  # a descriptor that is passed on, for whatever reason
     env = {**os.environ, "EMPTY": "", "ODD": "\udcff\n=", "MCPREEL_NAME": "for us, and passed on"}
 
@@ -299,7 +299,7 @@ def test_the_server_cannot_tell_that_we_are_there(what, before, mcpreel, tmp_pat
         os.close(writing)
 
 
-def test_of_our_own_there_are_two_lines_on_standard_error(run, mcpreel, tmp_path):
+def test_mcpreel_writes_two_lines_to_stderr(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", "sh", "-c", "echo server >&2; cat"], stdin=b"{}\n")
     lines = ran.err.decode().splitlines()
     assert [line.startswith("mcpreel: ") for line in lines] == [True, False, True], lines
@@ -315,7 +315,7 @@ def start(mcpreel, path, *command, **more):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0, **more)
 
 
-def test_under_nohup_a_hangup_disturbs_nobody(mcpreel, tmp_path):
+def test_under_nohup_a_hangup_has_no_effect(mcpreel, tmp_path):
     with start(mcpreel, tmp_path / "r.jsonl", "cat", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as p:
         for text in (b"one\n", b"two\n"):
             p.stdin.write(text)
@@ -339,7 +339,7 @@ def wait_for(what):
     pytest.fail("it did not happen")
 
 
-def test_who_kills_the_watchdog_has_killed_the_server(mcpreel, tmp_path):
+def test_killing_the_watchdog_kills_the_server(mcpreel, tmp_path):
     reading, writing = os.pipe()
     with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", DEAF + "echo up; " + FOR_EVER, pass_fds=[writing]) as p:
         os.close(writing)
@@ -353,7 +353,7 @@ def test_who_kills_the_watchdog_has_killed_the_server(mcpreel, tmp_path):
     assert '"signal":9' in (tmp_path / "r.jsonl").read_text()
 
 
-def test_who_made_a_session_of_its_own_may_stay(mcpreel, tmp_path):
+def test_a_process_with_its_own_session_may_stay(mcpreel, tmp_path):
     """A daemon wants to outlive those who started it, and would if we were not there."""
     script = "setsid sh -c 'echo $$ >daemon; exec sleep 1000' </dev/null >/dev/null 2>&1 & echo up; cat"
     with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", script, cwd=tmp_path) as p:
@@ -364,7 +364,7 @@ def test_who_made_a_session_of_its_own_may_stay(mcpreel, tmp_path):
     os.kill(daemon, signal.SIGKILL)
 
 
-def test_who_closes_its_stdout_and_lives_is_seen_to(mcpreel, tmp_path):
+def test_a_server_that_closes_stdout_and_runs_on_is_ended(mcpreel, tmp_path):
     with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", "echo up; exec >&-; " + READ + "; exit 3") as p:
         assert p.stdout.read(3) == b"up\n"
         assert select.select([p.stdout], [], [], CEILING)[0], "the end of stdout is hidden"
@@ -379,7 +379,7 @@ def test_who_closes_its_stdout_and_lives_is_seen_to(mcpreel, tmp_path):
 ANSWERING = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
 
 
-def test_a_probe_that_is_ended_after_its_answer_leaves_a_whole_recording(mcpreel, tmp_path):
+def test_a_session_ended_after_its_response_leaves_a_complete_recording(mcpreel, tmp_path):
     """As a client does that first asks a sibling which revision it speaks."""
     ask = b'{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}\n'
     for i in range(10):
@@ -440,7 +440,7 @@ ANSWER = r"""exec sed -u 's/"method":"[^"]*"/"result":{}/'"""
 
 
 @pytest.mark.parametrize("end", ["eof", "TERM"])
-def test_standard_error_that_is_full_from_the_start_holds_nobody_up(end, mcpreel, tmp_path):
+def test_a_full_stderr_does_not_block_the_session(end, mcpreel, tmp_path):
     reading, writing = full_pipe()
     with unread(mcpreel, tmp_path / "r.jsonl", ANSWER, stderr=writing) as p:
         ask(p)
@@ -451,7 +451,7 @@ def test_standard_error_that_is_full_from_the_start_holds_nobody_up(end, mcpreel
 
 
 @pytest.mark.parametrize("command", [["-v", "replay", "--on-unmatched", "warn", "r.jsonl"], ["demo", "server"]])
-def test_nor_does_it_hold_up_those_who_answer_themselves(command, mcpreel, tmp_path):
+def test_a_full_stderr_does_not_block_a_replay(command, mcpreel, tmp_path):
     (tmp_path / "r.jsonl").write_text(  # with nothing in it, which is remarked on, as is every question
         '{"type":"header","version":"1.0","recorded_at":"2026-11-16T00:00:00Z","upstream":"x","thoughtjack_version":"0.3.0"}\n')
     reading, writing = full_pipe()
@@ -468,7 +468,7 @@ def test_nor_does_it_hold_up_those_who_answer_themselves(command, mcpreel, tmp_p
 
 
 @pytest.mark.parametrize("kilobytes", [64, 900])
-def test_words_of_the_server_that_nobody_reads_do_not_keep_the_session_from_its_end(kilobytes, mcpreel, tmp_path):
+def test_unread_stderr_of_the_server_does_not_prevent_the_end(kilobytes, mcpreel, tmp_path):
     script = f"head -c {kilobytes}k /dev/zero >&2; " + ANSWER
     with unread(mcpreel, tmp_path / "r.jsonl", script) as p:
         ask(p)
@@ -476,13 +476,13 @@ def test_words_of_the_server_that_nobody_reads_do_not_keep_the_session_from_its_
 
 
 @pytest.mark.parametrize("end", ["eof", "TERM"])
-def test_a_server_that_waits_for_its_words_to_be_read_is_ended(end, mcpreel, tmp_path):
+def test_a_server_blocked_on_stderr_is_ended(end, mcpreel, tmp_path):
     with unread(mcpreel, tmp_path / "r.jsonl", "echo up; exec yes >&2") as p:
         assert p.stdout.read(3) == b"up\n"
         comes_to_its_end(p, end, 143)
 
 
-def test_trouble_with_the_disk_that_nobody_reads_of_holds_nobody_up(mcpreel, tmp_path):
+def test_unread_disk_errors_block_nothing(mcpreel, tmp_path):
     def no_space():
         resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
 
@@ -534,7 +534,7 @@ def read_all(p, pause=0.0):
 
 
 def check_full_pipes(path, messages, pause):
-    """A server that writes as much as it reads, a client that does both at once: nobody may wait in a circle."""
+    """A server that writes as much as it reads, with a client that does both at once: there may be no deadlock."""
     with start(OPTIMISED, path, "cat") as p:
         peak = exchange(p, messages, read_all(p, pause))
     assert peak <= LIMIT_KB
@@ -552,11 +552,11 @@ def steady_path(tmp_path):
 
 
 @pytest.mark.parametrize("messages, pause", [(200, 0), (30, 0.002)], ids=["a quick reader", "a slow reader"])
-def test_full_pipes_both_ways(messages, pause, steady_path):
+def test_full_pipes_in_both_directions_lose_nothing(messages, pause, steady_path):
     check_full_pipes(steady_path / "r.jsonl", messages, pause)
 
 
-def test_a_client_that_reads_nothing_does_not_make_us_keep_it(tmp_path):
+def test_a_client_that_reads_nothing_causes_no_buffering(tmp_path):
     with start(OPTIMISED, tmp_path / "r.jsonl", "sh", "-c", "exec yes 'a line that nobody reads'") as p:
         before = after = None
         while before is None or after != before:  # until all that can be full is
@@ -568,7 +568,7 @@ def test_a_client_that_reads_nothing_does_not_make_us_keep_it(tmp_path):
 
 
 @pytest.mark.parametrize("way", ["up", "down"])
-def test_a_line_without_end_is_not_kept_in_memory(way, tmp_path):
+def test_an_endless_line_is_not_buffered(way, tmp_path):
     """200 MB, of which a copy is kept until it is too long for us."""
     size = 200 << 20
     script = "exec cat >/dev/null" if way == "up" else f"head -c {size} /dev/zero; echo; cat"

@@ -133,7 +133,8 @@ def kept_of(folder):
 
 
 def killed_round(mcpreel, folder, seed):
-    """What its client got, or None if the disk was slow: then messages pass before they are in the file."""
+    """Returns the output of the client, or None if the disk was slow: then messages are forwarded before
+    they are in the file."""
     rotate = ["--rotate", "30kB"] if seed % 3 == 0 else []
     reading, writing = os.pipe()  # held by the server: its end shows that the server is gone
     # The server notes what it got, and says it again.
@@ -156,7 +157,7 @@ def killed_round(mcpreel, folder, seed):
 
 
 @pytest.mark.parametrize("batch", range(KILLS // AT_ONCE))
-def test_after_kill_9_nothing_that_either_peer_got_is_missing(batch, mcpreel, tmp_path, record_property):
+def test_after_sigkill_no_message_that_either_side_received_is_missing(batch, mcpreel, tmp_path, record_property):
     most = collections.Counter()
     slow = 0
     for seed in range(batch * AT_ONCE, (batch + 1) * AT_ONCE):
@@ -181,7 +182,7 @@ def is_json(text):
     return False
 
 
-def test_a_recording_cut_at_any_byte_can_be_used(run, mcpreel, tmp_path):
+def test_a_recording_truncated_at_any_byte_is_usable(run, mcpreel, tmp_path):
     path = tmp_path / "whole.jsonl"
     run([mcpreel, "-q", "record", "-o", path, "--", *ANSWERING], stdin=b"".join(asked(i) for i in range(3)))
     whole = path.read_bytes()
@@ -210,14 +211,14 @@ def limited(mcpreel, path, *options):
     return start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, *options, "--", *ANSWERING)
 
 
-def test_space_that_comes_back_costs_nothing(mcpreel, tmp_path):
+def test_temporarily_missing_space_loses_nothing(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(limited(mcpreel, path, "--strict")) as p:
         for i in range(200):
             ask(p, i)  # long after there is no more room
         assert path.stat().st_size <= FULL
         subprocess.run(["prlimit", f"--pid={p.pid}", "--fsize=unlimited:unlimited"], check=True)
-        while len(path.read_bytes().splitlines()) < 402:  # header, start; nobody says another word
+        while len(path.read_bytes().splitlines()) < 402:  # header, start; then both sides are silent
             time.sleep(0.01)
         for i in range(200, 220):
             ask(p, i)
@@ -233,7 +234,7 @@ def test_space_that_comes_back_costs_nothing(mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_space_that_does_not_come_back_disturbs_nobody(strict, mcpreel, tmp_path):
+def test_permanently_missing_space_does_not_disturb_the_session(strict, mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(limited(mcpreel, path, *(["--strict"] if strict else []))) as p:
         for i in range(200):
@@ -253,7 +254,7 @@ def test_space_that_does_not_come_back_disturbs_nobody(strict, mcpreel, tmp_path
     assert footer["type"] == "footer" and [e["seq"] for e in messages(path)] == list(range(1, kept + 1))
 
 
-def test_plain_totals_are_of_what_is_there(mcpreel, tmp_path):
+def test_totals_of_a_plain_recording_count_the_written_lines(mcpreel, tmp_path):
     """There is no gap to tell the difference. No message overtakes the one that does not fit."""
     path = tmp_path / "r.jsonl"
     big = asked(1).replace(b"}", b',"params":{"x":"' + b"x" * FULL + b'"}}')
@@ -284,8 +285,8 @@ def small_disk(tmp_path):
     return inside
 
 
-def test_a_full_file_system(small_disk, mcpreel, tmp_path):
-    """Full from the start, emptied after a while, as somebody would with rm."""
+def test_a_full_file_system_gives_a_gap(small_disk, mcpreel, tmp_path):
+    """Full from the start, emptied after a while, as a user would do with rm."""
     script = ('head -c 40000 /dev/zero > disk/ballast; (read go < go; rm disk/ballast) & '
               f'"{mcpreel}" record --strict -o disk/r.jsonl -- "$@"; code=$?; cp disk/r.jsonl .; exit $code')
     os.mkfifo(tmp_path / "go")
@@ -303,7 +304,7 @@ def test_a_full_file_system(small_disk, mcpreel, tmp_path):
     jsonschema.Draft7Validator(SCHEMA).validate(lines_of(tmp_path / "r.jsonl")[-1])
 
 
-def test_a_file_system_that_stays_full(small_disk, mcpreel, run, tmp_path):
+def test_a_file_system_that_stays_full_gives_a_gap(small_disk, mcpreel, run, tmp_path):
     """The recording ends with a gap and a footer all the same."""
     script = (f'head -c 40000 /dev/zero > disk/ballast; "{mcpreel}" record -o disk/r.jsonl -- "$@"; code=$?; '
               'cp disk/r.jsonl .; exit $code')
@@ -325,7 +326,7 @@ def end_of(path, count):
         return file.read()
 
 
-def test_what_does_not_fit_in_memory_is_a_gap_in_its_place(mcpreel, tmp_path):
+def test_lines_over_the_memory_limit_are_a_gap_at_their_position(mcpreel, tmp_path):
     """64 MB wait; the rest is missing, and how much of it the file says to the message."""
     path, size, count = tmp_path / "r.jsonl", 1 << 20, 80
     big = json.dumps({"jsonrpc": "2.0", "method": "x", "params": {"text": "y" * size}}).encode() + b"\n"
@@ -336,7 +337,7 @@ def test_what_does_not_fit_in_memory_is_a_gap_in_its_place(mcpreel, tmp_path):
             assert p.stdout.readline() == line
         assert path.stat().st_size <= FULL
         subprocess.run(["prlimit", f"--pid={p.pid}", "--fsize=unlimited:unlimited"], check=True)
-        # What waits in memory stands behind the gap, and the end waits for the disk a second only: not for 64 MB on a busy machine.
+        # Lines in memory come after the gap, and the end waits for the disk a second only: not for 64 MB on a busy machine.
         while f'"seq":{2 * count + 2},'.encode() not in end_of(path, 2 * size):
             time.sleep(0.05)
         p.stdin.write(asked(1))
@@ -359,7 +360,7 @@ def test_what_does_not_fit_in_memory_is_a_gap_in_its_place(mcpreel, tmp_path):
 
 # --- a disk that is slow
 
-# What is traced is the optimised program: the leak checker of the other one does not like to be.
+# Traces the optimised program: the leak checker of the other one does not work under a tracer.
 @pytest.fixture
 def strace():
     tried = subprocess.run(["strace", "-f", "-o", os.devnull, "true"], capture_output=True, text=True)
@@ -368,7 +369,7 @@ def strace():
     return "strace"
 
 
-def test_a_write_that_blocks_holds_no_message_up(strace, tmp_path):
+def test_a_blocked_write_delays_no_message(strace, tmp_path):
     """The first slow write blocks for seconds; later messages pass meanwhile, and none is lost."""
     path = tmp_path / "r.jsonl"
     with ended(start(strace, "-f", "-o", os.devnull, "-P", path, "-e", "trace=write", "-e",
@@ -386,7 +387,7 @@ def test_a_write_that_blocks_holds_no_message_up(strace, tmp_path):
 
 
 @pytest.mark.parametrize("call", ["fdatasync", "fsync"])
-def test_a_sync_that_fails_is_told(call, strace, run, tmp_path):
+def test_a_failed_sync_is_reported(call, strace, run, tmp_path):
     path = tmp_path / "r.jsonl"
     ran = run([strace, "-f", "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:error=EIO", OPTIMISED, "-q",
                "record", "--strict", "-o", path, "--", *ANSWERING], stdin=asked(1))
@@ -415,7 +416,7 @@ def truncate(path):
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize("touch, done", [(delete, "deleted or replaced"), (replace, "deleted or replaced"),
                                          (truncate, "truncated")])
-def test_a_recording_that_another_process_touches_is_told(touch, done, strict, mcpreel, tmp_path):
+def test_a_recording_changed_by_another_process_is_reported(touch, done, strict, mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(start(mcpreel, "record", *(["--strict"] if strict else []), "-o", path, "--", *ANSWERING)) as p:
         ask(p, 1)
@@ -427,7 +428,7 @@ def test_a_recording_that_another_process_touches_is_told(touch, done, strict, m
     assert err.endswith(f"warning: recorded 4 messages in {path}, which is not complete\n".encode()), err
 
 
-def test_a_recording_that_is_deleted_is_told_while_the_session_lasts(mcpreel, tmp_path):
+def test_a_deleted_recording_is_reported_during_the_session(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(start(mcpreel, "record", "-o", path, "--flush-interval", "50ms", "--", *ANSWERING)) as p:
         ask(p, 0)
@@ -445,7 +446,7 @@ def test_a_recording_that_is_deleted_is_told_while_the_session_lasts(mcpreel, tm
         assert finish(p)[0] == 0
 
 
-def test_a_recording_that_is_moved_is_whole(mcpreel, tmp_path):
+def test_a_moved_recording_is_complete(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(start(mcpreel, "record", "--strict", "-o", path, "--", *ANSWERING)) as p:
         ask(p, 1)
@@ -460,7 +461,7 @@ HEADER = (b'{"type":"header","version":"1.0","recorded_at":"2026-01-01T00:00:00Z
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
-def test_a_signal_leaves_no_unfinished_file_behind(name, mcpreel, tmp_path):
+def test_a_signal_leaves_no_unfinished_file(name, mcpreel, tmp_path):
     with ended(start(mcpreel, "convert", "-", "-o", tmp_path / "out.jsonl")) as p:
         p.stdin.write(HEADER)
         p.stdin.flush()
@@ -482,7 +483,7 @@ def test_an_ignored_signal_does_not_end_a_conversion(mcpreel, tmp_path):
     assert [f.name for f in tmp_path.iterdir()] == ["out.jsonl"]
 
 
-def test_an_empty_file_is_told_as_such(run, mcpreel, tmp_path):
+def test_an_empty_file_is_reported_as_empty(run, mcpreel, tmp_path):
     """A recorder that was killed before its header leaves one."""
     (tmp_path / "r.jsonl").touch()
     ran = run([mcpreel, "check", "r.jsonl"], cwd=tmp_path)
@@ -491,7 +492,7 @@ def test_an_empty_file_is_told_as_such(run, mcpreel, tmp_path):
 
 # --- what passes
 
-def test_a_line_of_200_mb_passes_in_bounded_memory(tmp_path):
+def test_a_line_of_200_mb_is_forwarded_in_bounded_memory(tmp_path):
     size = 200 << 20
     with open(tmp_path / "long", "wb") as f:
         for _ in range(200):
@@ -509,8 +510,8 @@ def test_a_line_of_200_mb_passes_in_bounded_memory(tmp_path):
 
 
 @pytest.mark.parametrize("megabytes", [100, 150, 200, 250])
-def test_a_message_that_memory_has_no_room_for_passes_and_is_a_gap(megabytes, tmp_path):
-    """Of the optimised program: a sanitizer takes more address space than there may be."""
+def test_a_message_over_the_memory_limit_is_forwarded_and_is_a_gap(megabytes, tmp_path):
+    """Uses the optimised program: a sanitizer takes more address space than the limit."""
     path, big = tmp_path / "r.jsonl", b'{"jsonrpc":"2.0","method":"x","params":"' + b"y" * (63 << 20) + b'"}\n'
     (tmp_path / "in").write_bytes(asked(1) + big + asked(2))
     with open(tmp_path / "in", "rb") as given, open(tmp_path / "out", "wb") as out:
@@ -528,7 +529,7 @@ def test_a_message_that_memory_has_no_room_for_passes_and_is_a_gap(megabytes, tm
 NAME = re.compile(r"\d{8}T\d{6}Z-sed-\d+(-\d+)?\.jsonl")
 
 
-def test_many_recorders_in_one_folder_do_not_meet(mcpreel, tmp_path):
+def test_many_recorders_in_one_folder_use_different_names(mcpreel, tmp_path):
     running = [start(mcpreel, "-q", "record", "-o", tmp_path, "--", *ANSWERING) for _ in range(20)]
     for i, p in enumerate(running):
         with ended(p):
@@ -540,7 +541,7 @@ def test_many_recorders_in_one_folder_do_not_meet(mcpreel, tmp_path):
     assert all(f.stat().st_mode & 0o7777 == 0o600 for f in files)
 
 
-def test_of_many_recorders_with_one_file_only_one_starts(mcpreel, tmp_path):
+def test_one_of_many_recorders_with_one_file_starts(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     running = [start(mcpreel, "-q", "record", "-o", path, "--", *ANSWERING) for _ in range(10)]
     ends = []
@@ -555,7 +556,7 @@ def test_of_many_recorders_with_one_file_only_one_starts(mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["r.jsonl", "r.json"])
-def test_a_client_that_starts_it_twice_gets_two_recordings(name, mcpreel, tmp_path):
+def test_a_client_that_starts_mcpreel_twice_gets_two_recordings(name, mcpreel, tmp_path):
     """Both with --force and the same file, as in a client's configuration; the first is still at work."""
     path = tmp_path / name
     with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as first:
@@ -578,7 +579,7 @@ def test_a_client_that_starts_it_twice_gets_two_recordings(name, mcpreel, tmp_pa
     assert sorted(tmp_path.iterdir()) == sorted([path, beside])
 
 
-def test_recorders_that_replace_one_file_at_once_take_nothing_from_each_other(mcpreel, tmp_path):
+def test_concurrent_recorders_that_replace_one_file_lose_nothing(mcpreel, tmp_path):
     for i in range(10):
         folder = tmp_path / str(i)
         folder.mkdir()
@@ -593,7 +594,7 @@ def test_recorders_that_replace_one_file_at_once_take_nothing_from_each_other(mc
         assert sorted(messages(f)[0]["msg"]["id"] for f in files) == [0, 1, 2, 3]
 
 
-def test_without_a_name_it_goes_to_the_state_folder(run, mcpreel, tmp_path):
+def test_without_a_name_the_recording_goes_to_the_state_folder(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "--name", "my fs", "--", *ANSWERING], stdin=asked(1), cwd="/",
               env={"XDG_STATE_HOME": str(tmp_path / "state"), "MCPREEL_DIR": ""})
     assert ran.code == 0, ran
@@ -604,7 +605,7 @@ def test_without_a_name_it_goes_to_the_state_folder(run, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("folder", ["missing/", "file/", "file/x"])
-def test_a_folder_that_is_none(folder, run, mcpreel, tmp_path):
+def test_a_folder_that_does_not_exist_is_an_error(folder, run, mcpreel, tmp_path):
     (tmp_path / "file").write_text("precious")
     ran = run([mcpreel, "record", "-o", tmp_path / folder if folder == "file/x" else f"{tmp_path}/{folder}", "--",
                "touch", tmp_path / "started"])
@@ -615,7 +616,7 @@ def test_a_folder_that_is_none(folder, run, mcpreel, tmp_path):
 
 # --- parts
 
-def test_parts_are_whole_and_join_to_what_one_file_would_be(run, mcpreel, tmp_path):
+def test_parts_are_complete_and_combine_to_one_recording(run, mcpreel, tmp_path):
     questions = b"".join(asked(i) for i in range(40))
     ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--rotate", "2kB", "--tags", "t", "--", *ANSWERING],
               stdin=questions)
@@ -644,7 +645,7 @@ def test_parts_are_whole_and_join_to_what_one_file_would_be(run, mcpreel, tmp_pa
     assert json.loads(run([mcpreel, "--json", "check", tmp_path / "joined"]).out)["files"][0]["verdict"] == "ok"
 
 
-def test_parts_of_two_sessions_do_not_mix(run, mcpreel, tmp_path):
+def test_parts_of_two_sessions_stay_separate(run, mcpreel, tmp_path):
     for name in "ab":
         ran = run([mcpreel, "-q", "record", "-o", tmp_path / f"{name}.jsonl", "--rotate", "1kB", "--", *ANSWERING],
                   stdin=b"".join(asked(i) for i in range(10)))
@@ -656,14 +657,14 @@ def test_parts_of_two_sessions_do_not_mix(run, mcpreel, tmp_path):
     assert run([mcpreel, "check", tmp_path / "joined.jsonl"]).code == 0
 
 
-def test_a_part_that_exists_is_refused_before_the_server_starts(run, mcpreel, tmp_path):
+def test_an_existing_part_is_rejected_before_the_server_starts(run, mcpreel, tmp_path):
     (tmp_path / "r.2.jsonl").write_text("precious")
     ran = run([mcpreel, "record", "-o", "r.jsonl", "--rotate", "1kB", "--", "touch", "started"], cwd=tmp_path)
     assert ran.code == 2 and b"'r.2.jsonl': it exists already" in ran.err, ran
     assert sorted(p.name for p in tmp_path.iterdir()) == ["r.2.jsonl"]
 
 
-def test_force_replaces_only_what_was_named(run, mcpreel, tmp_path):
+def test_force_replaces_only_the_given_file(run, mcpreel, tmp_path):
     for name in ("r.jsonl", "r.2.jsonl", "r.4.jsonl"):
         (tmp_path / name).write_text("precious")
     ran = run([mcpreel, "-q", "record", "--force", "-o", "r.jsonl", "--rotate", "1kB", "--", *ANSWERING], cwd=tmp_path,
@@ -674,7 +675,7 @@ def test_force_replaces_only_what_was_named(run, mcpreel, tmp_path):
     assert lines_of(tmp_path / "r.jsonl")[0]["type"] == "header"
 
 
-def test_that_parts_cannot_be_made_is_said_once(run, mcpreel, tmp_path):
+def test_parts_that_cannot_be_created_are_reported_once(run, mcpreel, tmp_path):
     """The folder takes no more files once the first stands there."""
     server = f"chmod 500 {tmp_path}; exec sed -u " + "'s/\"method\":\"ping\"/\"result\":{}/'"
     if os.geteuid() == 0:
@@ -703,7 +704,7 @@ def test_any_format_can_be_recorded(name, options, found, run, mcpreel, tmp_path
     assert (tmp_path / name).stat().st_mode & 0o7777 == 0o600
 
 
-def test_check_fix_finishes_what_a_killed_recorder_left(run, mcpreel, tmp_path):
+def test_check_fix_completes_the_recording_of_a_killed_recorder(run, mcpreel, tmp_path):
     journal, target = tmp_path / "r.json.cassette.journal", tmp_path / "r.json"
     with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
         for i in range(5):
@@ -720,7 +721,7 @@ def test_check_fix_finishes_what_a_killed_recorder_left(run, mcpreel, tmp_path):
     assert (report["format"], report["messages"]) == ("cassette", 10)
 
 
-def test_what_a_killed_recorder_left_is_in_nobodys_way(run, mcpreel, tmp_path):
+def test_a_journal_of_a_killed_recorder_does_not_block_the_next(run, mcpreel, tmp_path):
     journal, target = tmp_path / "r.json.cassette.journal", tmp_path / "r.json"
     for i in range(2):
         with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
@@ -738,7 +739,7 @@ def test_what_a_killed_recorder_left_is_in_nobodys_way(run, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("strict", [False, True])
-def test_what_a_document_does_not_keep_is_said(strict, run, mcpreel, tmp_path):
+def test_features_that_a_document_loses_are_reported(strict, run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", *(["--strict"] if strict else []), "-o", "r.json", "--", "sh", "-c",
                "echo oops >&2; exec sed -u " + "'s/\"method\":\"ping\"/\"result\":{}/'"], stdin=asked(1), cwd=tmp_path)
     assert ran.code == (125 if strict else 0) and (tmp_path / "r.json").exists()
@@ -746,13 +747,13 @@ def test_what_a_document_does_not_keep_is_said(strict, run, mcpreel, tmp_path):
     assert (tmp_path / "r.json.cassette.journal").exists() == strict
 
 
-def test_messages_that_are_too_long_are_counted_at_the_end(run, mcpreel, tmp_path):
+def test_too_long_messages_are_counted_at_the_end(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.jsonl", "--", "cat"], cwd=tmp_path,
               stdin=asked(1) + b'{"jsonrpc":"2.0","method":"' + b"x" * 100 + b'"}\n')
     assert ran.err.endswith(b"warning: recorded only 2 of 4 messages in r.jsonl; 2 were longer than --max-message\n"), ran
 
 
-def test_an_answer_to_what_was_too_long_has_no_place_in_a_cassette(run, mcpreel, tmp_path):
+def test_a_response_to_a_too_long_request_is_not_in_a_cassette(run, mcpreel, tmp_path):
     """mcp-recorder would take a call without a request for a call."""
     long = asked(2).replace(b"}", b',"params":{"x":"' + b"x" * 100 + b'"}}')
     ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.json", "--", "sed", "-u",
@@ -764,7 +765,7 @@ def test_an_answer_to_what_was_too_long_has_no_place_in_a_cassette(run, mcpreel,
     assert ran.err.count(b"1 unpaired request or response") == 1
 
 
-def test_a_document_that_came_meanwhile_is_not_overwritten(mcpreel, tmp_path):
+def test_a_document_created_meanwhile_is_not_overwritten(mcpreel, tmp_path):
     target = tmp_path / "r.json"
     with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
         ask(p, 1)

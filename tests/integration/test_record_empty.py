@@ -41,7 +41,7 @@ def record(mcpreel, tmp_path):
 
 @pytest.mark.parametrize("old", [True, False])
 @pytest.mark.parametrize("words, name", CASES)
-def test_without_a_client_the_file_stays_as_it_was(words, name, old, record, tmp_path):
+def test_without_a_client_the_file_stays_unchanged(words, name, old, record, tmp_path):
     if old:
         (tmp_path / name).write_bytes(OLD)
     program = record(words, name)
@@ -55,7 +55,7 @@ def test_without_a_client_the_file_stays_as_it_was(words, name, old, record, tmp
 
 
 @pytest.mark.parametrize("words, name", [case for case in CASES if case[0][0] in ("--target", "--url")])
-def test_a_server_that_cannot_be_reached_costs_no_old_recording(words, name, record, tmp_path):
+def test_an_unreachable_server_does_not_replace_the_old_recording(words, name, record, tmp_path):
     (tmp_path / name).write_bytes(OLD)
     free = socket.create_server(("127.0.0.1", 0))
     port = free.getsockname()[1]
@@ -68,7 +68,7 @@ def test_a_server_that_cannot_be_reached_costs_no_old_recording(words, name, rec
 
 
 @pytest.mark.parametrize("words, name", CASES)
-def test_a_recorder_killed_without_a_client_costs_no_old_recording(words, name, record, tmp_path):
+def test_a_recorder_killed_without_client_does_not_replace_the_old_recording(words, name, record, tmp_path):
     (tmp_path / name).write_bytes(OLD)
     program = record(words, name)
     program.stop(signal.SIGKILL)
@@ -87,7 +87,7 @@ def test_a_killed_recorder_leaves_the_old_cassette_and_a_journal(record, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["keep.json", "keep.jsonl"])
-def test_what_was_recorded_replaces_the_old_one(name, record, tmp_path):
+def test_a_session_replaces_the_old_recording(name, record, tmp_path):
     server = Upstream()
     (tmp_path / name).write_bytes(OLD)
     program = record(["--target", server.url, "--listen", "0"], name)
@@ -104,14 +104,14 @@ def test_what_was_recorded_replaces_the_old_one(name, record, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["keep.json", "keep.jsonl"])
-def test_a_stdio_session_without_a_message_costs_no_old_recording(name, run, mcpreel, tmp_path):
+def test_a_stdio_session_without_message_does_not_replace_the_old_recording(name, run, mcpreel, tmp_path):
     (tmp_path / name).write_bytes(OLD)
     ran = run([mcpreel, "record", "--force", "-o", name, "--", "sh", "-c", "echo hello >&2; exit 3"], cwd=tmp_path)
     assert ran.code == 3 and f"nothing was recorded; '{name}' was not changed".encode() in ran.err, ran
     assert (tmp_path / name).read_bytes() == OLD and len(list(tmp_path.iterdir())) == 1
 
 
-def test_an_old_recording_that_is_about_to_be_replaced_is_taken(mcpreel, tmp_path):
+def test_an_old_recording_in_use_is_locked(mcpreel, tmp_path):
     """The second recorder must not replace what the first one is about to replace."""
     path = tmp_path / "r.jsonl"
     path.write_bytes(OLD)

@@ -114,8 +114,8 @@ STREAMS = {
 
 
 def recorded_bytes(path, direction):
-    """What the recording has of one direction, a line each: messages to the byte, batches in one piece. Of lines that are
-    no message, and too many to be kept, their number and size."""
+    """Returns the lines of one direction in the recording: messages byte for byte, batches in one piece; for invalid lines
+    that were too many to be kept, their number and size."""
     decoder = json.JSONDecoder()
     batch = []
     for line in path.read_text().splitlines():
@@ -137,7 +137,7 @@ def recorded_bytes(path, direction):
 
 @pytest.mark.parametrize("up, down", [(name, name) for name in STREAMS] + [
     ("random", "lines of 5 MB"), ("lines of 5 MB", "random"), ("nothing", "messages")])
-def test_every_byte_passes_both_ways_and_is_recorded(up, down, run, mcpreel, tmp_path):
+def test_every_byte_is_forwarded_in_both_directions_and_recorded(up, down, run, mcpreel, tmp_path):
     (tmp_path / "down").write_bytes(STREAMS[down])
     ran = run([mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--", "sh", "-c", "cat down & cat > up; wait"],
               stdin=STREAMS[up], cwd=tmp_path)
@@ -158,7 +158,7 @@ def test_every_byte_passes_both_ways_and_is_recorded(up, down, run, mcpreel, tmp
         assert not want, name
 
 
-def test_a_message_beyond_the_limit_passes_and_leaves_a_gap(run, mcpreel, tmp_path):
+def test_a_message_over_the_limit_is_forwarded_and_is_a_gap(run, mcpreel, tmp_path):
     long = b"x" * ((64 << 20) + 1) + b"\n"
     ran = run([mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--", "cat"], stdin=long + b"after\n")
     assert hashlib.sha256(ran.out).digest() == hashlib.sha256(long + b"after\n").digest()
@@ -188,14 +188,14 @@ def test_without_standard_input_no_server_is_started(mcpreel, tmp_path):
 # --- how it ends
 
 @pytest.mark.parametrize("code", [0, 1, 3, 42, 125, 255])
-def test_the_exit_code_is_the_servers(code, run, mcpreel, tmp_path):
+def test_the_exit_code_is_that_of_the_server(code, run, mcpreel, tmp_path):
     ran = run([mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--", "sh", "-c", f"exit {code}"])
     assert (ran.code, ran.out, ran.err) == (code, b"", b"")
     assert lines_of(tmp_path / "r.jsonl")[-1]["exit_code"] == code
 
 
 @pytest.mark.parametrize("name", ["TERM", "KILL", "SEGV", "PIPE"])
-def test_a_signal_is_128_and_its_number(name, run, mcpreel, tmp_path):
+def test_the_exit_code_for_a_signal_is_128_and_its_number(name, run, mcpreel, tmp_path):
     number = getattr(signal, f"SIG{name}")
     ran = run([mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--", "sh", "-c", f"ulimit -c 0; kill -{name} $$"])
     assert (ran.code, ran.out, ran.err) == (128 + number, b"", b"")
@@ -203,7 +203,7 @@ def test_a_signal_is_128_and_its_number(name, run, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("command, code", [("./nowhere", 127), ("nowhere-at-all", 127), ("./plain", 126), (".", 126)])
-def test_a_server_that_cannot_be_started(command, code, run, mcpreel, tmp_path):
+def test_a_server_that_cannot_be_started_is_an_error(command, code, run, mcpreel, tmp_path):
     (tmp_path / "plain").write_text("not executable")
     ran = run([mcpreel, "record", "-o", "r.jsonl", "--", command], cwd=tmp_path)
     assert (ran.code, ran.out) == (code, b"")
@@ -212,7 +212,7 @@ def test_a_server_that_cannot_be_started(command, code, run, mcpreel, tmp_path):
     assert not (tmp_path / "r.jsonl").exists()
 
 
-def test_a_script_without_its_interpreter_is_told_apart(run, mcpreel, tmp_path):
+def test_a_script_without_its_interpreter_is_reported_as_such(run, mcpreel, tmp_path):
     (tmp_path / "script").write_text("#!/no/such/interpreter\n")
     (tmp_path / "script").chmod(0o755)
     ran = run([mcpreel, "record", "-o", "r.jsonl", "--", "./script"], cwd=tmp_path)
@@ -221,7 +221,7 @@ def test_a_script_without_its_interpreter_is_told_apart(run, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("limit", range(10, 20))
-def test_without_descriptors_nothing_is_left_behind(limit, mcpreel, tmp_path):
+def test_without_descriptors_no_file_is_left(limit, mcpreel, tmp_path):
     p = subprocess.run(["prlimit", f"--nofile={limit}", mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", "true"],
                        input=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     assert p.returncode in (4, 5) and p.stdout == b"", p
@@ -232,7 +232,7 @@ def test_without_descriptors_nothing_is_left_behind(limit, mcpreel, tmp_path):
 # --- the file
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_only_its_owner_may_read_the_recording(umask, run, mcpreel, tmp_path):
+def test_only_the_owner_can_read_the_recording(umask, run, mcpreel, tmp_path):
     ran = run(["sh", "-c", f'umask {umask:o}; exec "$0" -q record -o r.jsonl -- true', mcpreel], cwd=tmp_path)
     assert ran.code == 0, ran
     assert (tmp_path / "r.jsonl").stat().st_mode & 0o7777 == 0o600
@@ -240,7 +240,7 @@ def test_only_its_owner_may_read_the_recording(umask, run, mcpreel, tmp_path):
 
 @pytest.mark.parametrize("what", ["file", "link", "dangling", "fifo"])
 @pytest.mark.parametrize("force", [False, True])
-def test_what_exists_is_refused(what, force, run, mcpreel, tmp_path):
+def test_an_existing_file_is_rejected(what, force, run, mcpreel, tmp_path):
     path, target = tmp_path / "r.jsonl", tmp_path / "target"
     {"file": lambda: path.write_text("precious"), "fifo": lambda: os.mkfifo(path),
      "link": lambda: (target.write_text("precious"), path.symlink_to(target)),
@@ -256,13 +256,13 @@ def test_what_exists_is_refused(what, force, run, mcpreel, tmp_path):
     assert what != "dangling" or not target.exists()
 
 
-def test_a_directory_that_is_not_there(run, mcpreel, tmp_path):
+def test_a_missing_directory_is_an_error(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "-o", tmp_path / "no/r.jsonl", "--", "touch", tmp_path / "started"])
     assert ran.code == 5 and b"there is no folder" in ran.err, ran
     assert not (tmp_path / "started").exists()
 
 
-def test_every_line_is_as_documented(recording):
+def test_every_line_obeys_the_schema(recording):
     validator = jsonschema.Draft7Validator(SCHEMA)
     for line in lines_of(recording):
         validator.validate(line)
@@ -271,7 +271,7 @@ def test_every_line_is_as_documented(recording):
 DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"
 
 
-def test_the_seeds_own_rules_hold(recording):
+def test_the_rules_of_thoughtjack_hold(recording):
     """TJ-SPEC-010 F-002: three types of line, each with these members."""
     lines = lines_of(recording)
     assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
@@ -294,7 +294,7 @@ def test_the_seeds_own_rules_hold(recording):
             assert not {"seq", "dir", "msg", "latency_ms"} & line.keys()
 
 
-def test_what_passed_is_what_is_recorded(recording):
+def test_forwarded_and_recorded_messages_are_equal(recording):
     entries = messages(recording)
     sent = [json.loads(line) for line in SESSION.splitlines()]
     assert [e["msg"] for e in entries if e["dir"] == "c2s"] == sent
@@ -313,7 +313,7 @@ def jq(path, *words):
     return subprocess.run(["jq", *words, path], check=True, stdout=subprocess.PIPE, text=True, timeout=60).stdout
 
 
-def test_the_seeds_recipes_work(recording, run, mcpreel, tmp_path):
+def test_the_recipes_of_thoughtjack_work(recording, run, mcpreel, tmp_path):
     """TJ-SPEC-010 1.4, word by word."""
     entries = messages(recording)
     assert len(re.findall('"dir": "c2s"', jq(recording, 'select(.dir == "c2s")'))) == sum(e["dir"] == "c2s" for e in entries)
@@ -355,7 +355,7 @@ def ended(process):
                 pipe.close()
 
 
-def test_standard_error_passes_at_once(mcpreel, tmp_path):
+def test_stderr_is_forwarded_at_once(mcpreel, tmp_path):
     with ended(start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", "printf 'no newline' >&2; read x")) as p:
         assert p.stderr.read(10) == b"no newline"  # the server still waits
         p.stdin.write(b"\n")
@@ -364,7 +364,7 @@ def test_standard_error_passes_at_once(mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP"])
-def test_a_signal_reaches_the_server_and_the_recording_is_whole(name, mcpreel, tmp_path):
+def test_a_signal_reaches_the_server_and_the_recording_is_complete(name, mcpreel, tmp_path):
     script = f"trap 'echo got {name}; exit 9' {name}; echo up; while :; do sleep 0.02; done"
     with ended(start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", script)) as p:
         assert p.stdout.readline() == b"up\n"
@@ -400,7 +400,7 @@ def converse(command, lines):
         return got, p.wait(60)
 
 
-def test_replay_gives_the_recorded_answers_with_other_ids(recording, mcpreel):
+def test_replay_sends_the_recorded_responses_with_other_ids(recording, mcpreel):
     lines = [json.loads(line) for line in SESSION.splitlines()]
     new = {"0": "zero", "1": 1.5, "2": 0, '"3"': "\u00e9"}
     for m in lines:
@@ -424,7 +424,7 @@ def test_replay_does_not_need_the_server(recording, server, run, mcpreel):
 
 @pytest.mark.parametrize("options, code, answers", [([], 1, 1), (["--on-unmatched", "error"], 1, 1),
                                                      (["--on-unmatched", "warn"], 0, 2)])
-def test_what_was_not_recorded(options, code, answers, recording, run, mcpreel):
+def test_an_unrecorded_request_is_a_miss(options, code, answers, recording, run, mcpreel):
     ran = replayed(run, mcpreel, recording, [request(1, "prompts/list"), request(2, "ping")], *options)
     assert ran.code == code and len(ran.out.splitlines()) == answers, ran
     assert ran.err.startswith(b"mcpreel: no recorded response for prompts/list; record it with mcpreel record")
@@ -432,7 +432,7 @@ def test_what_was_not_recorded(options, code, answers, recording, run, mcpreel):
     assert (first["id"], first["error"]["code"]) == (1, -32000)
 
 
-def test_a_replay_recorded_is_the_recording_again(recording, mcpreel, tmp_path):
+def test_a_recorded_replay_equals_the_recording(recording, mcpreel, tmp_path):
     _, code = converse([mcpreel, "-q", "record", "-o", tmp_path / "again.jsonl", "--",
                         mcpreel, "-q", "replay", recording], SESSION.splitlines(keepends=True))
     assert code == 0
@@ -452,7 +452,7 @@ def test_a_signal_ends_a_replay_with_0(name, recording, mcpreel):
         assert p.stderr.read() == b""
 
 
-def test_signals_end_a_replay_that_nobody_reads(mcpreel, tmp_path):
+def test_a_signal_ends_a_replay_whose_output_is_not_read(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     big = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"text": "x" * 1_000_000}})
     path.write_text("".join(
@@ -478,7 +478,7 @@ sys.stdout.write("x\n" * 5000 + json.dumps([1] * 5000) + "\n" + json.dumps({"jso
 """
 
 
-def test_lines_that_are_no_message_are_counted_not_written_one_by_one(run, mcpreel, tmp_path):
+def test_invalid_lines_are_counted_and_not_recorded_one_by_one(run, mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
     ran = run([mcpreel, "record", "-o", path, "--", sys.executable, "-c", NOISY], stdin=ping)

@@ -59,7 +59,7 @@ DEEP = {
 }
 
 
-def test_the_searcher_finds_every_encoding():
+def test_the_search_of_the_test_finds_every_encoding():
     for name, (encode, _) in ENCODINGS.items():
         assert finds(b'{"x":"%s"}' % encode(VALUE).encode()), name
     assert not finds(b'{"x":"Zq7/kV+9 w"}')
@@ -150,7 +150,7 @@ class Session:
         return {**os.environ, "CANARY": VALUE, "DIGITS": DIGITS, "TMPDIR": str(self.directory), **self.env}
 
     def run(self, out, *options):
-        """What mcpreel itself said. The client stays until the server has said everything."""
+        """Returns mcpreel's own output. The client stays until the server has sent everything."""
         log = self.directory.parent / "stderr"
         with open(log, "wb") as err:
             p = subprocess.Popen([os.fspath(c) for c in self.command(out, *options)], stdin=subprocess.PIPE,
@@ -199,7 +199,7 @@ REDACT = ("--redact-env", "CANARY", "--no-redact-defaults")
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_no_canary_is_left_in_any_encoding(session, carrier):
+def test_no_canary_is_recorded_in_any_encoding(session, carrier):
     who, line = CARRIERS[carrier]
     for name, (encode, is_json) in ENCODINGS.items():
         text = encode(VALUE)
@@ -287,7 +287,7 @@ def record_http(mcpreel, directory, carrier, *options):
 
 
 @pytest.mark.parametrize("carrier", HTTP_CARRIERS)
-def test_no_canary_is_left_on_http(mcpreel, tmp_path, carrier):
+def test_no_canary_is_recorded_over_http(mcpreel, tmp_path, carrier):
     assert len(HTTP_CARRIERS[carrier]) > 10
     record_http(mcpreel, tmp_path, carrier, "--no-redact-defaults", "--no-redact-server-url")
     control = (tmp_path / "a.jsonl").read_bytes()
@@ -301,7 +301,7 @@ def test_no_canary_is_left_on_http(mcpreel, tmp_path, carrier):
 
 @pytest.mark.parametrize("carrier", ["tool arguments", "id", "name of a member", "batch", "standard error",
                                      "noise of the server", "word of the command"])
-def test_what_is_escaped_too_often_is_not_kept(session, carrier):
+def test_too_deeply_escaped_text_is_not_recorded(session, carrier):
     who, line = CARRIERS[carrier]
     for encode, is_json in DEEP.values():
         text = encode(VALUE)
@@ -319,14 +319,14 @@ def redacted_recording(session, *options):
     return session.run("a.jsonl", *REDACT, *options)
 
 
-def test_what_the_server_has_from_its_environment_is_not_recorded(session):
+def test_values_of_the_servers_environment_are_not_recorded(session):
     session.env["PARROT_SAYS"] = "CANARY"
     said = session.run("a.jsonl", *REDACT)
     assert_clean(session.directory, said)
     assert b'"x":"[REDACTED:CANARY]"' in (session.directory / "a.jsonl").read_bytes()
 
 
-def test_numbers_and_names_of_digits(session):
+def test_numbers_and_numeric_names_are_redacted(session):
     for spelling in (DIGITS, DIGITS + ".0", "-" + DIGITS, DIGITS + "e0", "9" + DIGITS + "9"):
         session.add("server", result('{"n":[%s],"k%s":1}' % (spelling, DIGITS)))
     said = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
@@ -335,7 +335,7 @@ def test_numbers_and_names_of_digits(session):
     assert [m["redacted"] for m in lines if "redacted" in m] == [["/result/n/0", "/result/k[REDACTED:DIGITS]"]] * 5
 
 
-def test_ids_with_a_value_in_them_stay_apart(session, run, mcpreel):
+def test_ids_with_a_declared_value_stay_different(session, run, mcpreel):
     """Numbers that differ behind it, a string like the number, another spelling; and the answers to each."""
     ids = [f"{DIGITS}1", f"{DIGITS}2", f'"{DIGITS}1"', f'"%{ord(DIGITS[0]):x}{DIGITS[1:]}1"', "7"]
     for i in ids:
@@ -352,7 +352,7 @@ def test_ids_with_a_value_in_them_stay_apart(session, run, mcpreel):
 
 @pytest.mark.parametrize("declared", ["\n", "\r\n"], ids=["lf", "crlf"])
 @pytest.mark.parametrize("recorded", ["\n", "\r\n"], ids=["lf", "crlf"])
-def test_lines_of_a_value_end_in_either_way(session, declared, recorded):
+def test_lines_of_a_value_may_end_with_lf_or_crlf(session, declared, recorded):
     lines = ["Zq7-aB", "kV9/cD", "w8+Lm"]
     session.env["CANARY"] = declared.join(lines)
     text = recorded.join(lines)
@@ -368,7 +368,7 @@ def test_lines_of_a_value_end_in_either_way(session, declared, recorded):
     assert recorded.count(b"[REDACTED:CANARY]") == 18 and b"Zq7-aB" not in recorded
 
 
-def test_an_oversized_line_leaves_nothing(session):
+def test_an_oversized_line_leaves_no_canary(session):
     session.script += [("x", b"%d" % (65 << 20)), ("out", VALUE.encode() + b"\n")]
     session.add("server", result('{"after":"%s"}' % json_text(VALUE)))
     said = session.run("a.jsonl", *REDACT)
@@ -379,14 +379,14 @@ def test_an_oversized_line_leaves_nothing(session):
 
 
 @pytest.mark.parametrize("cut", range(1, len(VALUE.encode())))
-def test_standard_error_in_two_pieces(session, cut):
+def test_a_value_split_over_two_stderr_writes_is_redacted(session, cut):
     data = VALUE.encode()
     session.script += [("err", b"a " + data[:cut]), ("err", data[cut:] + b" b\n")]
     said = session.run("a.jsonl", *REDACT)
     assert_clean(session.directory, said)
 
 
-def test_a_killed_recorder_leaves_nothing(session):
+def test_a_killed_recorder_leaves_no_canary(session):
     for _ in range(50):
         session.add("server", result('{"x":"%s"}' % json_text(VALUE)))
         session.add("stderr", VALUE)
@@ -411,7 +411,7 @@ def formats(run, mcpreel):
     return [f["name"] for f in listed["formats"] if f["write"]]
 
 
-def test_other_formats_and_repairs_stay_clean(session, run, mcpreel):
+def test_other_formats_and_repaired_files_have_no_canary(session, run, mcpreel):
     redacted_recording(session)
     names = formats(run, mcpreel)
     assert {"recording", "cassette", "trace"} <= set(names)
@@ -424,7 +424,7 @@ def test_other_formats_and_repairs_stay_clean(session, run, mcpreel):
     assert_clean(session.directory, ran.out, ran.err)
 
 
-def test_redact_afterwards_does_what_record_does(session, run, mcpreel):
+def test_redact_gives_the_same_result_as_record(session, run, mcpreel):
     """The same as a redacted recording, but for the times."""
     who, line = CARRIERS["tool result"]
     for encode, is_json in ENCODINGS.values():
@@ -448,7 +448,7 @@ def test_redact_afterwards_does_what_record_does(session, run, mcpreel):
     assert ran.code == 0, ran
 
 
-def test_our_own_words_hold_no_secret(run, mcpreel, tmp_path):
+def test_messages_of_mcpreel_have_no_secret(run, mcpreel, tmp_path):
     env = {"CANARY": VALUE}
     for words in ([f"./no-such-{VALUE}"], [str(tmp_path), VALUE]):
         ran = run([mcpreel, "-v", "record", *REDACT, "-o", tmp_path / "a.jsonl", "--", *words], env=env)
@@ -457,7 +457,7 @@ def test_our_own_words_hold_no_secret(run, mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("declared", ["utf-8", "latin-1"])
-def test_a_value_that_is_no_utf8_is_not_left_in_parts(mcpreel, tmp_path, declared):
+def test_an_invalid_utf8_value_is_removed_completely(mcpreel, tmp_path, declared):
     value = "s\u00e9cr\u00e9t-pass-99xyz"
     word, file = value.encode("latin-1"), tmp_path / "a.jsonl"
     env = {**os.environb, b"CANARY": value.encode(declared)}
@@ -479,7 +479,7 @@ def test_a_value_that_is_no_utf8_is_not_left_in_parts(mcpreel, tmp_path, declare
     ["--json", "record", "--redact-env", "CANARY", "--rotate", VALUE, "--", "true"],
     ["record", "--redact-env", "CANARY", "--rotate", VALUE * 40, "--", "true"],
 ], ids=lambda words: " ".join(words).replace(VALUE, "V").replace("V" * 40, "long"))
-def test_what_is_wrong_is_said_without_the_value(run, mcpreel, words):
+def test_errors_do_not_contain_the_value(run, mcpreel, words):
     ran = run([mcpreel, *words], env={"CANARY": VALUE, "OTHER": "something-else"})
     assert ran.code == 2, ran
     assert ran.err and not finds(ran.err) and not finds(ran.out) and b"Zq7/kV" not in ran.err, ran
@@ -492,8 +492,8 @@ def test_what_is_wrong_is_said_without_the_value(run, mcpreel, words):
     ['{"env":{"GITHUB_TOKEN":"%s"}}'], [": --token %s"], ["--user", "me:%s"],
 ], ids=" ".join)
 @pytest.mark.parametrize("secret", ["hu7er-Tw0-s3cret", "-hu7er-Tw0-s3cret"], ids=["plain", "dash"])
-def test_secrets_among_the_words_of_a_command(session, words, secret):
-    """Nobody has declared it; and what the server repeats of it goes, too."""
+def test_secrets_in_the_server_command_are_redacted(session, words, secret):
+    """The value is not declared; text of the server that repeats it is redacted, too."""
     session.argv = [w.replace("%s", secret) for w in words]
     session.add("server", result('{"content":[{"type":"text","text":"started with %s"}]}' % secret))
     session.run("a.jsonl")
@@ -505,7 +505,7 @@ def test_secrets_among_the_words_of_a_command(session, words, secret):
     ["npx", "-p", "typescript"], ["cargo", "run", "-p", "reader-2"], ["uvx", "-p", "python3.12"], ["x", "--auth", "none"],
     ["x", "--auth=oauth2"], ["x", "--key", "id"], ["x", "-p", "hunter2-a1b2c3d4"],
 ], ids=" ".join)
-def test_ordinary_words_of_a_command_stay(session, words):
+def test_ordinary_words_of_the_server_command_stay(session, words):
     session.argv = words
     session.add("server", result('{"content":[{"type":"text","text":"started with %s"}]}' % words[-1]))
     session.run("a.jsonl")
@@ -514,7 +514,7 @@ def test_ordinary_words_of_a_command_stay(session, words):
     assert words[-1] in json.dumps([line["msg"] for line in lines if line["type"] == "message"])
 
 
-def test_a_stdio_cassette_is_clean_after_redact(session, run, mcpreel):
+def test_a_stdio_cassette_has_no_canary_after_redact(session, run, mcpreel):
     session.argv = [f"a/b={VALUE}/c"]
     session.add("client", call("x"))
     session.add("server", result('{"x":1}'))
@@ -535,7 +535,7 @@ def test_a_stdio_cassette_is_clean_after_redact(session, run, mcpreel):
     ["--redact-patterns", "ok", "--redact-patterns", "x{2001}"], ["--redact-patterns", "(?>a)"],
     ["--redact-patterns", r"\b"], ["--redact-patterns", "^$"], ["--redact-patterns", r"\bx?\b"],
 ], ids=" ".join)
-def test_bad_configuration_refuses_to_start(run, mcpreel, tmp_path, options):
+def test_an_invalid_configuration_is_rejected_at_the_start(run, mcpreel, tmp_path, options):
     env = {"CANARY": VALUE, "EMPTY": "", "SHORT": "q9Z!w", "WORD": "initialize"}
     started, out = tmp_path / "started", tmp_path / "a.jsonl"
     ran = run([mcpreel, "record", *options, "-o", out, "--", "touch", started], env=env)
@@ -557,7 +557,7 @@ UNTOUCHED = [
 ]
 
 
-def test_ids_methods_tokens_and_schemas_are_untouched(session):
+def test_ids_methods_tokens_and_schemas_are_unchanged(session):
     for line in UNTOUCHED:
         session.add("client", line)
     session.run("a.jsonl", "--redact-patterns", "AKIA[A-Z]+")
@@ -574,14 +574,14 @@ def test_ids_methods_tokens_and_schemas_are_untouched(session):
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"progressToken":{"a":"%s"}}}}',
     '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"tools":[{"name":"t","inputSchema":{"a":"%s"}}]}}',
 ])
-def test_their_names_hide_nothing_elsewhere(session, line):
+def test_protected_names_protect_nothing_elsewhere(session, line):
     session.add("client", line.replace("%s", "AKIAIOSFODNN7EXAMPLE"))
     session.run("a.jsonl")
     recorded = (session.directory / "a.jsonl").read_text()
     assert "AKIAIOSFODNN7" not in recorded and recorded.count("[REDACTED:rule-1]") == line.count("%s")
 
 
-def test_marks_are_numbered_as_they_appear(session):
+def test_placeholders_are_numbered_in_order_of_appearance(session):
     session.add("client", call("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.dozjgNryP4J3jVmN"))
     session.add("client", call("AKIAIOSFODNN7EXAMPLE and cust-17 and AKIAIOSFODNN7EXAMPLF"))
     session.run("a.jsonl", "--redact-patterns", "cust-[0-9]+")
@@ -612,7 +612,7 @@ def test_a_redacted_recording_is_replayed(session, run, mcpreel, match, live):
     assert [(a["id"], a["result"]["n"]) for a in answers if "result" in a] == [(n, n) for n in order], ran
 
 
-def test_every_way_to_a_file_is_the_same_door(session):
+def test_every_command_redacts_in_the_same_way(session):
     """A document through its journal, a recording in parts, another format of lines."""
     for who, line in CARRIERS.values():
         text = VALUE if who.endswith("plain") else json_text(VALUE)
@@ -626,7 +626,7 @@ def test_every_way_to_a_file_is_the_same_door(session):
     assert len(list(session.directory.glob("b*.jsonl"))) > 3
 
 
-def test_the_name_of_a_file_holds_no_secret(session):
+def test_the_name_of_a_recording_has_no_secret(session):
     session.env["CANARY"] = "hunter2hunter2"
     for words in (["--name", "x hunter2hunter2 y"], []):
         command = [session.mcpreel, "record", *REDACT, *words, "-o", f"{session.directory}/", "--",

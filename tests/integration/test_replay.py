@@ -1,7 +1,7 @@
 """replay as a process: every format, every size, the server behind it, and files that change underfoot.
 
-What is matched with what is told in tests/playbook; memory is measured on the optimised build, whatever
-the program under test is: sanitizers keep memory of their own.
+The matching itself is tested in tests/playbook; memory is measured on the optimised build, whatever the
+program under test is: sanitizers keep memory of their own.
 """
 import gzip
 import json
@@ -67,22 +67,52 @@ QUESTIONS = [message for way, message in TALK if way == "c2s"]
 ANSWERS = [message for way, message in TALK if way == "s2c"]
 
 
+# --- rules for matching
+
+@pytest.mark.parametrize("mode", ["by-request", "sequential", "fuzzy", "strict"])
+def test_a_request_with_another_ignored_value_matches_and_is_reported(mode, run, mcpreel, tmp_path):
+    talk = [("c2s", HELLO), ("s2c", WELCOME)]
+    for i in range(300):
+        talk += [("c2s", call(i + 1, n=i, q=f"recorded {i}")), ("s2c", result(i + 1, str(i)))]
+    path = write_recording(tmp_path / "many.jsonl", talk)
+    live = [call(i, n=i, q=f"recorded {i}" if i % 3 == 0 else f"live {i}") for i in reversed(range(300))]
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps({"ignore_paths": ["$.params.arguments.q", "$.result..etag"]}))
+    report = tmp_path / "report.json"
+    got = asked(run, mcpreel, path, live, "--match", mode, "--rules", rules, "--report", report)
+    assert got == [result(i, str(i)) for i in reversed(range(300))]
+    told = json.loads(report.read_text())
+    assert (told["ignored_params"], told["differing_params"], told["unused"]) == (200, 0, 0)
+    assert {"rule": "ignore_paths", "value": "$.params.arguments.q", "requests": 200} in told["match_rules"]
+    assert len(told["rule_matches"]) == 100
+    assert told["rule_matches"][0]["paths"] == ["$.params.arguments.q"]
+
+
+def test_the_hint_of_a_miss_names_a_rule_that_matches(recording, run, mcpreel):
+    miss = asked(run, mcpreel, recording, [call("x", n=1, extra="y")], "--on-unmatched", "warn")[0]
+    hint = miss["error"]["data"]["hint"]
+    path = hint.split("--ignore-paths '")[1].split("'")[0]
+    assert asked(run, mcpreel, recording, [call("x", n=1, extra="y")], "--ignore-paths", path) == [result("x", "one")]
+    assert "--match t=fuzzy or t=sequential" in hint
+    assert asked(run, mcpreel, recording, [call("x", n=1, extra="y")], "--match", "t=fuzzy") == [result("x", "one")]
+
+
 # --- formats
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.trace.jsonl", "a.jsonrpc", "a.json", "a.jsonl.gz", "a.trace.jsonl.zst"])
 @pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])
-def test_every_format_replays(name, mode, recording, run, mcpreel, tmp_path):
+def test_every_format_is_replayed(name, mode, recording, run, mcpreel, tmp_path):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
     assert asked(run, mcpreel, tmp_path / name, QUESTIONS, "--match", mode) == ANSWERS
 
 
-def test_a_recording_laid_out_by_jq_replays(recording, run, mcpreel, tmp_path):
+def test_a_recording_indented_by_jq_is_replayed(recording, run, mcpreel, tmp_path):
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
     (tmp_path / "wide.jsonl").write_text("\n".join(json.dumps(line, indent=2) for line in lines) + "\n")
     assert asked(run, mcpreel, tmp_path / "wide.jsonl", QUESTIONS) == ANSWERS
 
 
-def test_a_cassette_as_its_own_recorder_serves_it(run, mcpreel, tmp_path, recording):
+def test_a_cassette_is_replayed_as_by_mcp_recorder(run, mcpreel, tmp_path, recording):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
     ran = run([mcpreel, "-q", "replay", "--stdio", "--cassette", tmp_path / "c.json"],
               stdin="".join(json.dumps(m) + "\n" for m in [call("x", n=2), call("y", n=3)]).encode())
@@ -92,7 +122,7 @@ def test_a_cassette_as_its_own_recorder_serves_it(run, mcpreel, tmp_path, record
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl.zst"])
-def test_of_a_packed_recording_that_is_cut_off_all_is_played_that_can_be_unpacked(name, recording, run, mcpreel, tmp_path):
+def test_the_readable_part_of_a_truncated_compressed_recording_is_replayed(name, recording, run, mcpreel, tmp_path):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
     packed = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(packed[:-4])
@@ -104,7 +134,7 @@ def test_of_a_packed_recording_that_is_cut_off_all_is_played_that_can_be_unpacke
     assert (ran.code, ran.out) == (3, b"")
 
 
-def test_a_pipe_is_no_recording_and_what_is_advised_then_works(recording, mcpreel, run):
+def test_a_pipe_is_rejected_and_the_suggested_command_works(recording, mcpreel, run):
     ran = subprocess.run(["bash", "-c", '"$0" replay <(cat "$1")', mcpreel, recording], stdin=subprocess.DEVNULL,
                          capture_output=True)
     assert ran.returncode == 3 and b"it is a pipe" in ran.stderr
@@ -113,20 +143,20 @@ def test_a_pipe_is_no_recording_and_what_is_advised_then_works(recording, mcpree
 
 # --- clients
 
-def test_clients_with_ids_of_every_kind_get_the_same(recording, run, mcpreel):
+def test_clients_with_ids_of_every_kind_get_the_same_results(recording, run, mcpreel):
     for make in (lambda i: str(uuid.uuid4()), lambda i: i, lambda i: -i, lambda i: f"{i}", lambda i: i * 10**15 + 0.5):
         ids = {q["id"]: make(q["id"]) for q in QUESTIONS}
         got = asked(run, mcpreel, recording, [{**q, "id": ids[q["id"]]} for q in QUESTIONS], "--match", "by-request")
         assert got == [{**a, "id": ids[a["id"]]} for a in ANSWERS]
 
 
-def test_two_hundred_replays_are_the_same_bytes(recording, run, mcpreel):
+def test_two_hundred_replays_give_the_same_bytes(recording, run, mcpreel):
     said = "".join(json.dumps(m) + "\n" for m in QUESTIONS).encode()
     outs = {run([mcpreel, "-q", "replay", recording], stdin=said).out for _ in range(200)}
     assert len(outs) == 1
 
 
-def test_lists_asked_for_all_at_once(run, mcpreel, tmp_path):
+def test_concurrent_list_requests_are_answered(run, mcpreel, tmp_path):
     methods = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
     talk = [("c2s", request(i, m)) for i, m in enumerate(methods)]
     talk += [("s2c", {"jsonrpc": "2.0", "id": i, "result": {"of": methods[i]}}) for i in (2, 0, 3, 1)]
@@ -157,14 +187,14 @@ def test_ec_rec_007_a_very_large_recording_takes_little_memory(large):
         assert rss * 1024 <= (16 << 20) + 32 * 200000, mode
 
 
-def test_any_message_of_a_large_recording_can_be_asked_for(large, run, mcpreel):
+def test_any_message_of_a_large_recording_can_be_requested(large, run, mcpreel):
     wanted = [99999, 0, 50000, 98000, 1]
     got = asked(run, mcpreel, large, [call(f"q{n}", n=n, path=f"/a/{n}") for n in wanted], "--match", "by-request")
     assert [(a["id"], len(a["result"]["content"][0]["text"])) for a in got] == [
         (f"q{n}", 20 if n % 1000 else 600000) for n in wanted]
 
 
-def test_a_large_packed_recording_is_unpacked_to_a_file_that_has_no_name(large, run, mcpreel, tmp_path):
+def test_a_large_compressed_recording_is_decompressed_to_an_unnamed_file(large, run, mcpreel, tmp_path):
     packed, folder = tmp_path / "large.jsonl.gz", tmp_path / "tmp"
     folder.mkdir()
     with open(large, "rb") as raw, gzip.open(packed, "wb", compresslevel=1) as out:
@@ -182,7 +212,7 @@ def test_a_large_packed_recording_is_unpacked_to_a_file_that_has_no_name(large, 
 
 # --- a file that changes while it is played
 
-def test_a_recording_cut_short_while_it_is_played_is_told(recording, mcpreel):
+def test_a_recording_truncated_during_replay_is_reported(recording, mcpreel):
     p = subprocess.Popen([mcpreel, "-q", "replay", recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE)
     p.stdin.write((json.dumps(HELLO) + "\n").encode())
@@ -194,7 +224,7 @@ def test_a_recording_cut_short_while_it_is_played_is_told(recording, mcpreel):
     assert b"it has become shorter" in err and p.returncode == 5
 
 
-def test_a_recording_that_is_replaced_goes_on_as_it_was(recording, mcpreel, tmp_path):
+def test_a_recording_replaced_during_replay_is_replayed_unchanged(recording, mcpreel, tmp_path):
     p = subprocess.Popen([mcpreel, "-q", "replay", recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     p.stdin.write((json.dumps(HELLO) + "\n").encode())
     p.stdin.flush()
@@ -242,7 +272,7 @@ TWO = [("c2s", call(2, a=1, b=1)), ("s2c", result(2, "one"))]
 SEQUENTIAL = ["--match", "sequential"]
 ORDER = ["--order", "total"]
 
-# What is recorded, asked for (the last request misses) and given as options; and what is advised.
+# Rows: recorded requests, live requests (the last one is a miss), options; and the suggestion.
 ADVICE = {
     "sequential-exhausted": (TALK, [call(1), call(2), call("x")], SEQUENTIAL, "last or cycle"),
     "by-request-exhausted": (TALK, [call(1, n=1), call("x", n=1)], ["--match", "by-request"], "last or cycle"),
@@ -267,7 +297,7 @@ ADVICE = {
 
 
 @pytest.mark.parametrize("case", ADVICE)
-def test_what_is_advised_helps(case, run, mcpreel, tmp_path, server):
+def test_the_suggested_option_helps(case, run, mcpreel, tmp_path, server):
     """Every command that the explanation of a miss names is tried: what was missed is answered then."""
     talk, messages, options, advised = ADVICE[case]
     path = [write_recording(tmp_path / "a.jsonl", talk)]
@@ -292,7 +322,7 @@ def words_after(hint, option):
 
 
 @pytest.mark.parametrize("how, third", [("last", "two"), ("cycle", "one")])
-def test_a_cassette_in_sequence_gives_answers_again_if_asked_to(how, third, run, mcpreel, tmp_path, recording):
+def test_a_cassette_in_sequential_mode_repeats_responses_if_requested(how, third, run, mcpreel, tmp_path, recording):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
     messages = [request(0, "any"), request(1, "any"), request(2, "any"), request("x", "any"), request("y", "any")]
     path = ["--stdio", "--cassette", tmp_path / "c.json"]
@@ -304,7 +334,7 @@ def test_a_cassette_in_sequence_gives_answers_again_if_asked_to(how, third, run,
 
 # --- the passthrough server
 
-def test_the_server_is_started_only_when_it_is_needed(recording, server, run, mcpreel, tmp_path):
+def test_the_passthrough_server_is_started_on_demand(recording, server, run, mcpreel, tmp_path):
     before = recording.read_bytes()
     options = ["--on-unmatched", "passthrough"]
     ran = run([mcpreel, "-q", "replay", *options, recording, "--", *server],
@@ -323,7 +353,7 @@ def test_the_server_is_started_only_when_it_is_needed(recording, server, run, mc
     assert len(pids) == 1 and not pathlib.Path(f"/proc/{pids[0]}").exists()
 
 
-def test_the_report_tells_what_was_passed_on(recording, server, run, mcpreel, tmp_path):
+def test_the_report_counts_forwarded_requests(recording, server, run, mcpreel, tmp_path):
     ran = run([mcpreel, "-q", "replay", "--on-unmatched", "passthrough", "--report", tmp_path / "report.json",
                "--strict-unused", "--upstream", " ".join(f"'{word}'" for word in server), recording],
               stdin=(json.dumps(request(1, "prompts/list")) + "\n").encode())
@@ -345,7 +375,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_server_that_ends_once_all_is_answered_has_not_failed(recording, run, mcpreel, tmp_path):
+def test_a_server_that_exits_after_its_responses_has_not_failed(recording, run, mcpreel, tmp_path):
     (tmp_path / "ends.py").write_text(ANSWERS_AND_ENDS)
     server = [sys.executable, str(tmp_path / "ends.py")]
     options = ["--match", "by-request", "--on-unmatched", "passthrough"]
@@ -385,7 +415,7 @@ def start_slow(mcpreel, path, *options):
     return p
 
 
-def test_asked_to_end_it_still_gives_answers_that_are_only_delayed(slow, mcpreel):
+def test_delayed_responses_are_sent_after_a_signal(slow, mcpreel):
     p = start_slow(mcpreel, slow, "realistic")
     p.terminate()
     out, err = p.communicate(timeout=60)
@@ -393,7 +423,7 @@ def test_asked_to_end_it_still_gives_answers_that_are_only_delayed(slow, mcpreel
     assert p.returncode == 0 and b"answered 2 requests" in err
 
 
-def test_asked_twice_it_does_not_wait_for_a_client_that_does_not_read(mcpreel, tmp_path):
+def test_a_second_signal_does_not_wait_for_a_client_that_does_not_read(mcpreel, tmp_path):
     size = 4 << 20
     path = write_recording(tmp_path / "large.jsonl", [("c2s", call(1)), ("s2c", result(1, "x" * size))])
     p = subprocess.Popen([mcpreel, "replay", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0)
@@ -410,7 +440,7 @@ def test_asked_twice_it_does_not_wait_for_a_client_that_does_not_read(mcpreel, t
     assert len(out) < size
 
 
-def test_a_miss_that_ends_it_does_not_cost_others_their_answers(slow, mcpreel):
+def test_a_miss_that_ends_the_replay_does_not_drop_other_responses(slow, mcpreel):
     p = start_slow(mcpreel, slow, "realistic")
     out, err = p.communicate((json.dumps(request("new", "prompts/list")) + "\n").encode(), timeout=60)
     got = [json.loads(line) for line in out.splitlines()]
@@ -420,7 +450,7 @@ def test_a_miss_that_ends_it_does_not_cost_others_their_answers(slow, mcpreel):
 
 # --- what the report tells
 
-def test_a_client_of_another_era_is_a_failure_that_is_reported(recording, run, mcpreel, tmp_path):
+def test_a_client_of_another_protocol_is_a_reported_failure(recording, run, mcpreel, tmp_path):
     modern = request(1, "tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
     ran = run([mcpreel, "-q", "replay", "--report", tmp_path / "report.json", recording],
               stdin=(json.dumps(modern) + "\n").encode())
@@ -433,7 +463,7 @@ def test_a_client_of_another_era_is_a_failure_that_is_reported(recording, run, m
 # --- secrets
 
 @pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])
-def test_a_recording_without_its_secret_is_played_to_who_has_it(mode, server, run, mcpreel, tmp_path):
+def test_a_redacted_recording_is_replayed_to_a_client_with_the_secret(mode, server, run, mcpreel, tmp_path):
     secret = call(1, key="ghp_0123456789abcdefghijABCDEFGHIJ012345", n=1)
     file = tmp_path / "redacted.jsonl"
     said = "".join(json.dumps(m) + "\n" for m in [HELLO, secret]).encode()

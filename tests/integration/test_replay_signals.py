@@ -1,6 +1,7 @@
-"""A replay that is asked to end while somebody waits for it: clients on stdio and over HTTP, a command and a URL behind it.
+"""A signal to a replay with pending requests: clients on stdio and over HTTP, with a command and a URL for passthrough.
 
-Nobody asks how long it takes, only that it is well below the minute that a server has when its client has gone.
+The tests do not measure how long it takes, only that it is well below the minute that a server has after its
+client has closed.
 """
 import signal
 import socket
@@ -82,7 +83,7 @@ SIGNALS = pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT], ids
 
 
 @SIGNALS
-def test_a_client_on_stdio_gets_an_error_for_what_a_silent_server_owes(stdio, recording, silent, signum):  # noqa: F811
+def test_a_stdio_client_gets_errors_for_pending_passthrough_requests(stdio, recording, silent, signum):  # noqa: F811
     words, wait = silent
     one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
     assert one.ask(initialize())["id"] == 0
@@ -94,7 +95,7 @@ def test_a_client_on_stdio_gets_an_error_for_what_a_silent_server_owes(stdio, re
 
 
 @SIGNALS
-def test_clients_on_http_get_an_error_for_what_a_silent_server_owes(replay, recording, silent, signum):
+def test_http_clients_get_errors_for_pending_passthrough_requests(replay, recording, silent, signum):
     words, wait = silent
     program, client, inside = replay("--on-unmatched", "passthrough", recording, *words)
     client.ask(NEW, headers=inside)
@@ -106,7 +107,7 @@ def test_clients_on_http_get_an_error_for_what_a_silent_server_owes(replay, reco
     assert "passthrough server: it had not responded when the replay ended\n" in said
 
 
-def test_a_signal_after_the_end_of_a_client_on_stdio_is_heard(stdio, recording, silent):  # noqa: F811
+def test_a_signal_after_the_end_of_a_stdio_client_is_handled(stdio, recording, silent):  # noqa: F811
     """As clients do whose server does not end by itself."""
     words, wait = silent
     one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
@@ -128,7 +129,7 @@ def slow(tmp_path):
     return path
 
 
-def test_what_was_recorded_is_not_kept_back_from_a_client_on_stdio(stdio, slow):  # noqa: F811
+def test_recorded_responses_are_sent_to_a_stdio_client_after_a_signal(stdio, slow):  # noqa: F811
     one = stdio("replay", "--timing", "realistic", slow)
     one.say(initialize(), request(1, "tools/list"), call(2, n=1), request("p", "ping"))
     assert {one.hear()["id"] for _ in range(3)} == {0, 1, "p"}
@@ -136,7 +137,7 @@ def test_what_was_recorded_is_not_kept_back_from_a_client_on_stdio(stdio, slow):
     assert one.hear() == result(2, "one") and one.hear() is None
 
 
-def test_what_was_recorded_is_not_kept_back_from_clients_on_http(replay, slow):
+def test_recorded_responses_are_sent_to_http_clients_after_a_signal(replay, slow):
     program, client, inside = replay("--timing", "realistic", slow)
     assert client.post(request(1, "tools/list"), headers=inside).status == 200
     client.ask(call(2, n=1), headers=inside)

@@ -9,7 +9,7 @@ def probe(mcpreel):
     return mcpreel.parent / "tests/json/schema-probe"
 
 
-def test_generated_schemas_are_judged_as_by_jsonschema(probe, record_property):
+def test_generated_schemas_give_the_results_of_jsonschema(probe, record_property):
     pairs = list(generated(seed=1, schemas=4000, values_each=5))
     tally, wrong = compare(probe, pairs)
     record_property("shown", f"{len(pairs)} pairs: {tally}")

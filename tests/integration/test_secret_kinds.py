@@ -215,7 +215,7 @@ def left(recorded, secrets):
             if any(secret in text for text in decoded(line["msg"]))]
 
 
-def test_no_kind_of_credential_is_left_in_any_carrier(mcpreel, tmp_path):
+def test_no_credential_is_recorded_in_any_part_of_a_message(mcpreel, tmp_path):
     assert len(KINDS) >= 68 and len(CARRIERS) >= 9
     lines = [message(CARRIERS[carrier](i, KINDS[kind][0])) for i, (kind, carrier) in enumerate(CELLS)]
     secrets = [KINDS[kind][1] for kind, _ in CELLS]
@@ -227,7 +227,7 @@ def test_no_kind_of_credential_is_left_in_any_carrier(mcpreel, tmp_path):
     assert all(line["redacted"] for line in recorded)
 
 
-def test_no_kind_of_credential_is_left_on_standard_error(mcpreel, tmp_path):
+def test_no_credential_is_recorded_on_stderr(mcpreel, tmp_path):
     recorded = record(mcpreel, tmp_path, [], [f"got {text} there" for text, _ in KINDS.values()])
     text = "".join(line.get("text", "") for line in recorded if line["type"] == "stderr")
     assert text.count("got ") == len(KINDS)
@@ -248,7 +248,7 @@ MEMBER_CARRIERS = {
 SIZES = {6: "hunter", 16: 'qwertz"uiop\\asdf', 40: some(40, LOWER)}
 
 
-def test_values_with_the_name_of_a_secret_are_not_left(mcpreel, tmp_path):
+def test_values_of_secret_names_are_not_recorded(mcpreel, tmp_path):
     assert len(NAMES) >= 40
     cells = [(name, size, carrier) for name in NAMES for size in SIZES for carrier in MEMBER_CARRIERS]
     lines, secrets = [], []
@@ -265,7 +265,7 @@ def test_values_with_the_name_of_a_secret_are_not_left(mcpreel, tmp_path):
         assert line["result"]["structuredContent"] == {"before": "x", name: "[REDACTED:rule-1]", "after": "y"}
 
 
-def test_lists_of_values_and_names_of_ones_own(mcpreel, run, tmp_path):
+def test_lists_of_values_and_user_defined_names_are_redacted(mcpreel, run, tmp_path):
     own = [{"Customer-Ref": "Ann"}, {"customer_ref": "Ann"}, {"customerRef": "Ann"}, {"CUSTOMERREF": "Ann"},
            {"pin": "Ann"}, {"customer_ref": {"pin": "Ann"}}]
     lines = [message(MEMBER_CARRIERS[c](i, v)) for i, v in enumerate(own) for c in MEMBER_CARRIERS]
@@ -301,13 +301,13 @@ UNTOUCHED = [
 ]
 
 
-def test_what_only_resembles_a_secret_stays(mcpreel, tmp_path):
+def test_text_that_resembles_a_secret_stays(mcpreel, tmp_path):
     lines = [message(content) for content in UNTOUCHED]
     recorded = messages(record(mcpreel, tmp_path, lines))
     assert [line["msg"] for line in recorded] == [json.loads(line) for line in lines]
 
 
-def test_a_value_that_ends_in_a_backslash_ends_there(mcpreel, tmp_path):
+def test_a_value_that_ends_with_a_backslash_is_redacted(mcpreel, tmp_path):
     line = message({"id": 1, "result": {"password": "a\\", "next": "value", "token": 'x"', "last": "z"}})
     recorded, = messages(record(mcpreel, tmp_path, [line]))
     assert recorded["msg"]["result"] == {"password": "[REDACTED:rule-1]", "next": "value",
@@ -327,7 +327,7 @@ def blobs(mcpreel, tmp_path):
     return values, messages(record(mcpreel, tmp_path, lines)), tmp_path / "a.jsonl"
 
 
-def test_base64_with_a_secret_goes_as_a_whole(blobs):
+def test_base64_with_a_secret_is_replaced_completely(blobs):
     values, recorded, _ = blobs
     for (kind, value), line in zip(values.items(), recorded):
         gone = kind in ("text", "url-safe", "lines", "blanks")
@@ -335,7 +335,7 @@ def test_base64_with_a_secret_goes_as_a_whole(blobs):
         assert line.get("redacted") == (["/result/contents/0/blob"] if gone else None)
 
 
-def test_check_says_what_it_searched_for_and_what_not(blobs, mcpreel, run):
+def test_check_lists_which_secrets_it_searched(blobs, mcpreel, run):
     _, _, out = blobs
     ran = run([mcpreel, "check", "--secrets", "--redact-members", "pin", out])
     assert ran.code == 0
@@ -347,14 +347,14 @@ def test_check_says_what_it_searched_for_and_what_not(blobs, mcpreel, run):
     assert found["searched_for"] == {"defaults": True, "variables": [], "members": [], "patterns": 0}
 
 
-def test_what_was_redacted_is_not_found_again(mcpreel, run, tmp_path):
+def test_redacted_values_are_not_found_again(mcpreel, run, tmp_path):
     lines = [message(CARRIERS[carrier](i, KINDS[kind][0])) for i, (kind, carrier) in enumerate(CELLS)]
     record(mcpreel, tmp_path, lines, [text for text, _ in KINDS.values()])
     ran = run([mcpreel, "check", "--secrets", tmp_path / "a.jsonl"])
     assert ran.code == 0, ran.out[:2000]
 
 
-def test_a_declared_value_goes_as_a_whole_beside_a_name(mcpreel, tmp_path, monkeypatch):
+def test_a_declared_value_is_replaced_completely_beside_a_name(mcpreel, tmp_path, monkeypatch):
     """Found only below an escape, it goes beyond the quote that ends the member's value."""
     monkeypatch.setenv("CANARY", 'ab"cd efgh')
     recorded = record(mcpreel, tmp_path, [], ['"token":"x%61b"cd efgh"'], options=["--redact-env", "CANARY"])

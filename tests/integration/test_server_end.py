@@ -73,7 +73,7 @@ def talking(program):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
-def test_one_signal_ends_the_listener_while_its_server_talks(record, signum):
+def test_one_signal_ends_the_listener_while_its_server_writes(record, signum):
     program = record()
     _, _, pid = talking(program)
     assert program.stop(signum) == 0
@@ -82,7 +82,7 @@ def test_one_signal_ends_the_listener_while_its_server_talks(record, signum):
     assert exits[0]["why"].endswith("did not exit after its stdin was closed; mcpreel ended it")
 
 
-def test_the_server_of_an_ended_session_ends_while_it_talks(record):
+def test_the_server_of_an_ended_session_ends_while_it_writes(record):
     program = record()
     client, session, pid = talking(program)
     client.ask(method="DELETE", headers=session)
@@ -123,7 +123,7 @@ for line in sys.stdin:
 """
 
 
-def test_our_error_responses_do_not_feed_a_loop(mcpreel, tmp_path):
+def test_our_error_responses_cause_no_loop(mcpreel, tmp_path):
     (tmp_path / "server.py").write_text(LOOPER)
     program = Program([mcpreel, "record", "--listen", "0", "-o", tmp_path / "r.jsonl", "--", sys.executable, tmp_path / "server.py"])
     try:
@@ -135,7 +135,7 @@ def test_our_error_responses_do_not_feed_a_loop(mcpreel, tmp_path):
         program.close()
 
 
-def test_a_server_that_talks_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, talker):
+def test_a_writing_server_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, talker):
     command, env = talker
     process = subprocess.Popen([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", *command], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env})
@@ -151,7 +151,7 @@ def test_a_server_that_talks_ends_when_its_stdio_client_is_gone(mcpreel, tmp_pat
         process.kill()
 
 
-def test_a_passthrough_server_that_talks_ends_with_the_client(mcpreel, run, tmp_path, talker):
+def test_a_writing_passthrough_server_ends_with_the_client(mcpreel, run, tmp_path, talker):
     command, env = talker
     recording = write_recording(tmp_path / "session.jsonl", TALK)
     lines = [initialize(7),

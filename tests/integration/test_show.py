@@ -40,7 +40,7 @@ def test_memory_is_bounded_whatever_the_file_holds(lines, megabytes, limit, word
     assert seconds < 2 + megabytes / 5  # a hang, not a slow machine
 
 
-def test_a_row_that_waits_too_long_is_passed_over(mcpreel, run, tmp_path):
+def test_a_row_that_waits_too_long_is_skipped(mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + "".join(first_never_ends(n) for n in range(20000)))
     rows = [json.loads(line)["number"] for line in run([mcpreel, "show", "--json", path]).out.splitlines()]
@@ -48,7 +48,7 @@ def test_a_row_that_waits_too_long_is_passed_over(mcpreel, run, tmp_path):
     assert rows[0] == 2 and rows[-1] == 1
 
 
-def test_a_closed_pipe_ends_it_quietly(mcpreel, tmp_path):
+def test_a_closed_pipe_ends_show_without_an_error(mcpreel, tmp_path):
     path = generate(tmp_path / "a.jsonl", 5 * MB, many_tools)
     for disposition in ("trap - PIPE", "trap '' PIPE"):
         p = subprocess.run(["bash", "-c", f"{disposition}; '{mcpreel}' show '{path}' | head -n 1; "
@@ -57,7 +57,7 @@ def test_a_closed_pipe_ends_it_quietly(mcpreel, tmp_path):
         assert p.stdout.splitlines()[1] in ("0", "141")
 
 
-def test_the_documented_members_are_what_comes_out(mcpreel, run, tmp_path):
+def test_the_json_output_has_the_documented_members(mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + many_tools(0))
     operation = json.loads(run([mcpreel, "show", "--json", path]).out)
@@ -76,7 +76,7 @@ def test_the_documented_keys_and_words_are_those_of_the_program(mcpreel, run):
     assert re.findall(r"^\| `([^`]+)`", page, re.M) == words_of_help(mcpreel, run)
 
 
-def test_every_documented_example_is_a_filter(mcpreel, run, tmp_path):
+def test_every_documented_example_is_a_valid_filter(mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + many_tools(0))
     page = (ROOT / "docs" / "filters.md").read_text().split("## The keys")[1]
@@ -322,7 +322,7 @@ def test_a_filter_finds_messages(query, rich, mcpreel, run):
     assert [row.get("seq") or row["type"] for row in rows] == FOUND_MESSAGES[query]
 
 
-def test_every_key_and_every_word_is_looked_for(mcpreel, run):
+def test_every_key_and_word_can_be_searched(mcpreel, run):
     queries = " ".join([*FOUND, *FOUND_MESSAGES])
     text = run([mcpreel, "help", "filters"]).out.decode().split("The keys:")[1]
     parts = re.split(r"The words of '(\w+)':", text)
@@ -344,7 +344,7 @@ def test_the_word_of_every_outcome_finds_it(rich, mcpreel, run):
 
 
 def on_a_terminal(command, columns):
-    """What a program writes to a terminal of that width, line by line."""
+    """Returns the output on a terminal of that width, line by line."""
     ours, theirs = pty.openpty()
     subprocess.run(["stty", "cols", str(columns)], stdin=theirs, check=True)
     env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -359,7 +359,7 @@ def on_a_terminal(command, columns):
 
 
 @pytest.mark.parametrize("columns", [80, 100, 132, 200])
-def test_rows_fit_the_terminal_and_a_pipe_gets_the_whole_name(columns, mcpreel, run, tmp_path):
+def test_rows_are_cut_on_a_terminal_and_complete_in_a_pipe(columns, mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     name = "a_tool_whose_name_is_" + "very_" * 9 + "long"
     path.write_text(HEADER + call(1, name) + answer(2, 1))
@@ -427,7 +427,7 @@ def test_follow_shows_operations_as_they_end_and_ends_with_the_footer(mcpreel, t
     assert rows == [("first", "ok"), ("second", "ok"), ("slow", "ok")]
 
 
-def test_follow_of_messages_and_as_json(mcpreel, tmp_path):
+def test_follow_shows_messages_and_json(mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + call(1, "a"))
     with Followed(mcpreel, path, "--json", "-m") as followed:
@@ -439,7 +439,7 @@ def test_follow_of_messages_and_as_json(mcpreel, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
-def test_follow_ends_well_with_a_signal_and_shows_what_is_open(number, mcpreel, tmp_path):
+def test_follow_ends_on_a_signal_and_shows_open_operations(number, mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + call(1, "a") + answer(2, 1) + call(3, "b"))
     with Followed(mcpreel, path) as followed:
@@ -488,7 +488,7 @@ def test_follow_of_a_live_recording_ends_with_it(mcpreel, tmp_path):
         recorder.wait()
 
 
-def test_follow_refuses_what_cannot_be_followed(mcpreel, run, tmp_path):
+def test_follow_rejects_files_that_cannot_be_followed(mcpreel, run, tmp_path):
     recording, cassette = tmp_path / "a.jsonl", tmp_path / "a.json"
     recording.write_text(HEADER + call(1, "a") + answer(2, 1))
     assert run([mcpreel, "convert", recording, "-o", cassette]).code == 0
@@ -497,7 +497,7 @@ def test_follow_refuses_what_cannot_be_followed(mcpreel, run, tmp_path):
     assert run([mcpreel, "show", "-f", tmp_path / "none.jsonl"]).code == 3
 
 
-def test_follow_says_when_the_file_becomes_shorter(mcpreel, tmp_path):
+def test_follow_reports_a_truncated_file(mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + call(1, "a") + answer(2, 1))
     with Followed(mcpreel, path) as followed:

@@ -105,14 +105,14 @@ def named(table):
     return {"argvalues": [row[1:] if len(row) > 2 else row[1] for row in table], "ids": [row[0].replace(" ", "-") for row in table]}
 
 
-def test_there_are_enough_of_them():
+def test_the_tables_give_enough_requests():
     assert len(HEADS) + len(CHUNKS_REFUSED) >= 100
     names = [row[0] for row in HEADS + CHUNKS_REFUSED + TAKEN]
     assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize("status, head", **named(HEADS))
-def test_a_head_that_is_refused(recorder, replayer, ear, status, head):
+def test_ambiguous_heads_are_rejected(recorder, replayer, ear, status, head):
     before = len(ear.heard), ear.bytes()
     for program in (recorder, replayer):
         client = program.client()
@@ -122,7 +122,7 @@ def test_a_head_that_is_refused(recorder, replayer, ear, status, head):
 
 
 @pytest.mark.parametrize("chunks", **named(CHUNKS_REFUSED))
-def test_chunks_that_are_refused(recorder, replayer, ear, chunks):
+def test_ambiguous_chunks_are_rejected(recorder, replayer, ear, chunks):
     for program in (recorder, replayer):
         before = ear.bytes()
         client = program.client()
@@ -133,7 +133,7 @@ def test_chunks_that_are_refused(recorder, replayer, ear, chunks):
 
 
 @pytest.mark.parametrize("chunks", **named(CHUNKS_REFUSED))
-def test_chunks_that_are_refused_when_the_server_has_the_head_already(recorder, ear, chunks):
+def test_ambiguous_chunks_are_rejected_after_the_head_was_forwarded(recorder, ear, chunks):
     """It never gets a whole request, and nothing that comes after what was refused."""
     while not ear.ended.empty():
         ear.ended.get()
@@ -150,7 +150,7 @@ def test_chunks_that_are_refused_when_the_server_has_the_head_already(recorder, 
 
 
 @pytest.mark.parametrize("data, line, body", **named(TAKEN))
-def test_what_is_odd_but_plain_is_one_request(recorder, ear, data, line, body):
+def test_unusual_but_unambiguous_requests_are_accepted(recorder, ear, data, line, body):
     client = recorder.client()
     client.send(data)
     assert client.answer().status == 200
@@ -161,7 +161,7 @@ def test_what_is_odd_but_plain_is_one_request(recorder, ear, data, line, body):
     assert ear.seen.empty()
 
 
-def test_a_bad_request_after_a_good_one_costs_the_good_one_nothing(recorder, ear):
+def test_a_bad_request_after_a_good_one_does_not_affect_the_good_one(recorder, ear):
     client = recorder.client()
     client.send(POST + b"Content-Length: 2\r\n\r\n{}" + HEADS[0][2] + SECOND)
     assert client.answer().status == 200
@@ -170,7 +170,7 @@ def test_a_bad_request_after_a_good_one_costs_the_good_one_nothing(recorder, ear
     assert ear.seen.empty()
 
 
-def test_after_all_of_that_it_serves_as_ever(recorder, replayer, ear):
+def test_the_program_still_serves_afterwards(recorder, replayer, ear):
     assert still_serves(recorder.client()) == 200
     assert ear.seen.get(timeout=WAIT)[1] == b"{}"
     assert still_serves(replayer.client()) == 400

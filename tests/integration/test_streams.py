@@ -18,13 +18,13 @@ def run(redirection, *args):
 @pytest.mark.parametrize("args", [["version"], ["help"], ["completion", "bash"]])
 @pytest.mark.parametrize("redirection, why", [
     (">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")])
-def test_output_that_goes_nowhere_is_an_error(args, redirection, why):
+def test_unwritable_output_is_an_error(args, redirection, why):
     p = run(redirection, *args)
     assert p.returncode == 5
     assert p.stderr == f"mcpreel: cannot write 'standard output': {why}\n"
 
 
-def test_a_replay_that_cannot_be_heard_is_an_error(tmp_path):
+def test_a_replay_with_unwritable_output_is_an_error(tmp_path):
     recording, report = tmp_path / "session.jsonl", tmp_path / "report.json"
     recording.write_text('{"type":"message","seq":1,"ts":"2025-01-01T00:00:00Z","dir":"c2s",'
                          '"msg":{"jsonrpc":"2.0","id":1,"method":"tools/list"}}\n')
@@ -39,7 +39,7 @@ END
     assert '"exit_code":5' in report.read_text()
 
 
-def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path):
+def test_a_file_never_gets_the_descriptor_of_a_closed_stream(tmp_path):
     """The recording would be the first file opened, and the server's words would end in it."""
     target = tmp_path / "session.jsonl"
     p = run(">&-", "record", "-o", target, "--", "echo", "not for the file")
@@ -48,13 +48,13 @@ def test_a_file_never_takes_the_place_of_a_closed_stream(tmp_path):
     assert not target.exists(), "there was no session to record"
 
 
-def test_without_standard_input_and_error_it_still_works():
+def test_mcpreel_works_without_standard_input_and_error():
     p = run("<&- 2>&-", "version")
     assert (p.returncode, p.stderr) == (0, "")
     assert p.stdout.startswith("mcpreel ")
 
 
-def test_a_reader_that_went_away_ends_it_without_a_word():
+def test_a_closed_reader_ends_mcpreel_silently():
     read, write = os.pipe()
     os.close(read)
     p = subprocess.run([PROGRAM, "help"], stdout=write, stderr=subprocess.PIPE, timeout=30)

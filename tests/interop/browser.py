@@ -29,7 +29,7 @@ def program():
 
 
 def chosen(target):
-    """What a browser takes of what a package offers."""
+    """Selects the export of a package that a browser uses."""
     if isinstance(target, str):
         return target
     return next(filter(None, (chosen(target[name]) for name in ("browser", "import", "default") if name in target)), None)
@@ -53,7 +53,7 @@ class Browser:
         self.map = json.dumps(import_map(modules))
 
     def send(self, request):
-        """What the page and its modules are fetched as; it posts what came of it."""
+        """Serves the page and its modules; the page posts its result."""
         path = urllib.parse.urlsplit(request.path).path
         file = self.modules / path.lstrip("/")
         if path == "/":

@@ -66,7 +66,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the suite says: the checks of each scenario, in the order in which both came."""
+    """The result of the suite: the checks of each scenario, in the order in which both came."""
 
     scenarios: dict
     log: str = ""
@@ -191,8 +191,8 @@ class Judge:
                 yield from ((name, "" if one in ("extension", "draft") else one) for one in revisions.split(","))
 
     def of_client(self, suite, through=(), auth=False, only=None):
-        """What the suite says of a client that passes, whose command stands behind the words `through`. `auth`: of one that
-        logs in; `only`: in these scenarios, by name and revision."""
+        """Runs the suite for a client that passes, whose command stands behind the words `through`. `auth`: a client that logs
+        in; `only`: in these scenarios, by name and version."""
         scenarios, logs = {}, []
         for name, revision in self.client_scenarios(suite, auth) if only is None else only:
             for _ in range(TRIES if name in TIMED else 1):

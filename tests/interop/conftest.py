@@ -1,4 +1,4 @@
-"""What the tests with real peers share: sessions that were played once, direct and through mcpreel."""
+"""Shared by the tests with real peers: sessions that were run once, direct and through mcpreel."""
 import os
 import pathlib
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from conformance import SUITES, Judge, Verdict, listening, recording, replaying
-from guests import House
+from third_party_clients import House
 from peers import CLIENTS, Played, Stage
 
 
@@ -132,7 +132,7 @@ def judge(peer_home, run, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def direct_verdict(judge):
-    """What a suite, by its name, says of the server itself."""
+    """The result of a suite, by its name, for the server itself."""
     def make(name):
         with judge.server() as url:
             return judge.of_server(SUITES[name], url)
@@ -148,7 +148,7 @@ class Judged:
 
 @pytest.fixture(scope="session")
 def recorded_verdict(judge, mcpreel):
-    """What a suite says through 'mcpreel record', and the recording of it. The server is gone."""
+    """The result of a suite through 'mcpreel record', and its recording. The server is gone."""
     def make(name):
         where = judge.fresh()
         file = where / "suite.jsonl"
@@ -160,7 +160,7 @@ def recorded_verdict(judge, mcpreel):
 
 @pytest.fixture(scope="session")
 def replayed_verdict(judge, mcpreel):
-    """What a suite says of the replay of a recording."""
+    """The result of a suite for the replay of a recording."""
     def make(name, file, *how):
         with listening(replaying(mcpreel, file, *how), judge.fresh() / "err") as address:
             return judge.of_server(SUITES[name], f"{address}/mcp")
@@ -170,5 +170,5 @@ def replayed_verdict(judge, mcpreel):
 
 @pytest.fixture(scope="session")
 def direct_client_verdict(judge):
-    """What a suite says of the client itself."""
+    """The result of a suite for the client itself."""
     return once(lambda name: judge.of_client(SUITES[name]))

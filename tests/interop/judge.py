@@ -54,7 +54,8 @@ def suites(args):
 
 
 def unknown(args, judge):
-    """What is wrong with the names that were given; of those the suite runs nothing, and says so among much else."""
+    """Returns the error of the given names; the suite runs nothing for unknown ones, and only mentions that among
+    much other output."""
     listed = judge.suite(SUITES[args.suite], "list", "--server", *version(args))
     known = re.findall(r"^  - (\S+)", listed.out.decode(), re.M)
     assert known, str(listed)

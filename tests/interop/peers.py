@@ -252,9 +252,9 @@ OLD_LISTENERS = {
 }
 
 
-# Of what the TypeScript SDK complains when it visits a server over HTTP, with nobody in between, and so leaves out of
-# the visit: the server of the Python SDK answers the call that was cancelled ("cancel"), and mcp-lite refuses the
-# stream that a session has for itself ("stream") to who names the revision that it chose instead of the one it was asked for.
+# Steps that the TypeScript SDK cannot do over HTTP even without mcpreel, and that are left out of the session: the server of
+# the Python SDK answers the call that was cancelled ("cancel"), and mcp-lite rejects the GET stream of a session ("stream")
+# if the client names the negotiated version instead of the requested one.
 LEFT_OUT = {
     **{(client, "python"): "cancel" for client in ("ts", "ts-1.12", "ts-1.13", "ts-1.24", "ts-2")},
     **{(client, "mcp-lite"): "stream" for client in ("ts", "ts-2", "ts-2-auto")},
@@ -304,6 +304,14 @@ class Stage:
         """The server's own; always the same one, because answers name it."""
         return self.tmp / f"folder-of-{server}"
 
+    def empty_folder(self, server):
+        """The same as at the start of every session."""
+        folder = self.folder(server)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        on_stdio(server).prepare(folder)
+        return folder
+
     def server(self, name):
         peer = on_stdio(name)
         return peer.words(self.home(peer.group), self.folder(name))
@@ -319,10 +327,7 @@ class Stage:
 
     def play(self, client, server, command=None, *, ids="numbers", env=None, watched=True):
         """Plays the server's session with it, or with what `command` starts in its place."""
-        where, folder, mark = self.fresh(), self.folder(server), uuid.uuid4().hex
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        on_stdio(server).prepare(folder)
+        where, folder, mark = self.fresh(), self.empty_folder(server), uuid.uuid4().hex
         script = self.script(on_stdio(server), where, folder, client_by(client).cannot)
         command = command or self.server(server)
         if watched:
@@ -411,8 +416,8 @@ def settled(value, key=None):
 
 
 def apart(document, server):
-    """A session over HTTP, where what a server sends on its own has a stream of its own: it can arrive during
-    another step, but it does arrive. Of server-everything, also without the session's name, which it tells."""
+    """A session over HTTP, where unsolicited messages have a stream of their own: they can arrive during another
+    step, but they do arrive. For server-everything the session id, which it prints, is removed."""
     if listener(server).invents:
         document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(settled(document))))
     heard = [one for step in document["steps"] for one in step["heard"]]
@@ -440,7 +445,7 @@ def assert_same(one, other):
 
 
 def assert_same_live(server, one, other):
-    """Of two runs of one server: all it says but what it invents."""
+    """Removes from a run of a server the values that it generates."""
     if on_stdio(server).invents:
         one, other = settled(one), settled(other)
     assert_same(one, other)

@@ -14,7 +14,7 @@ FRAMEWORKS = ["pydantic-ai", "openai-agents", "mcp-use"]
 
 @pytest.fixture
 def ask(peer_home, run, tmp_path):
-    """What a framework gets for its questions from the server that a command starts, or that is at a URL."""
+    """The results that a framework gets from a server that a command starts, or that is at a URL."""
     def go(framework, *words, **env):
         command = [peer_home("agents") / "bin/python", SCRIPTS / "agents-client.py", framework, *words]
         ran = run(command, timeout=120, cwd=tmp_path, env={"HOME": os.fspath(tmp_path), **env})
@@ -34,7 +34,7 @@ def judge_answers(seen):
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_framework_sees_the_same_server_on_stdio(stage, mcpreel, ask, tmp_path, framework):
+def test_a_framework_gets_the_same_results_on_stdio(stage, mcpreel, ask, tmp_path, framework):
     file, server = tmp_path / "session.jsonl", stage.server("ts")
     direct = ask(framework, "--", *server)
     judge_answers(direct)
@@ -44,7 +44,7 @@ def test_a_framework_sees_the_same_server_on_stdio(stage, mcpreel, ask, tmp_path
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_framework_sees_the_same_server_over_http(stage, mcpreel, ask, tmp_path, framework):
+def test_a_framework_gets_the_same_results_over_http(stage, mcpreel, ask, tmp_path, framework):
     file = tmp_path / "session.jsonl"
     with stage.serve("ts") as url:
         direct = ask(framework, "--url", url)

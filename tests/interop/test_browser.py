@@ -26,21 +26,21 @@ def assert_served(found, session):
 
 
 @pytest.mark.parametrize("client,server,session", [("ts", "ts", True), ("ts-2-auto", "ts-2", False)])
-def test_a_page_of_this_machine_is_a_client_of_a_replay(browser, taped_visit, mcpreel, stage, client, server, session):
+def test_a_local_page_is_a_client_of_a_replay(browser, taped_visit, mcpreel, stage, client, server, session):
     taped = taped_visit(client, server)
     how = replaying(mcpreel, taped.file, "--match", "by-request")
     with listening(how, stage.fresh() / "err") as address, browser.at() as (_, visit):
         assert_served(visit(f"{address}/mcp"), session)
 
 
-def test_a_page_is_a_client_of_a_server_on_stdio(browser, mcpreel, stage):
+def test_a_page_is_a_client_of_a_stdio_server(browser, mcpreel, stage):
     where = stage.fresh()
     how = [mcpreel, "record", *LISTEN, "-o", where / "r.jsonl", "--upstream", shlex.join(map(os.fspath, stage.server("ts")))]
     with listening(how, where / "err") as address, browser.at() as (_, visit):
         assert_served(visit(f"{address}/mcp"), True)
 
 
-def test_a_page_of_the_internet_is_one_if_it_is_let_in(browser, legacy, mcpreel, stage):
+def test_a_page_of_another_origin_is_a_client_if_it_is_accepted(browser, legacy, mcpreel, stage):
     with browser.at(ELSEWHERE) as (origin, visit):
         assert urlsplit(origin).hostname == ELSEWHERE
         with listening(replaying(mcpreel, legacy, "--match", "by-request"), stage.fresh() / "err") as address:

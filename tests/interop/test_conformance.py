@@ -24,7 +24,7 @@ def test_the_server_passes_every_check(direct_verdict, name):
 
 
 @pytest.mark.parametrize("name", FROZEN)
-def test_every_scenario_that_counts_was_run(judge, direct_verdict, name):
+def test_every_required_server_scenario_was_run(judge, direct_verdict, name):
     verdict = direct_verdict(name)
     required = judge.required(SUITES[name], "server")
     assert len(required) >= 30
@@ -33,7 +33,7 @@ def test_every_scenario_that_counts_was_run(judge, direct_verdict, name):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_second_run_says_the_same(judge, direct_verdict, name):
+def test_a_second_run_gives_the_same_results(judge, direct_verdict, name):
     with judge.server() as url:
         again = judge.of_server(SUITES[name], url)
     assert list(differences(direct_verdict(name), again)) == []
@@ -48,7 +48,7 @@ def test_the_client_passes_every_check(direct_client_verdict, name):
         assert verdict.count(GOOD, [scenario]) > 0, scenario
 
 
-def test_every_client_scenario_that_counts_was_run(judge, direct_client_verdict):
+def test_every_required_client_scenario_was_run(judge, direct_client_verdict):
     ran = {scenario.split()[0] for scenario in direct_client_verdict("2026-07-28").scenarios}
     for name in FROZEN:
         required = judge.required(SUITES[name], "client")
@@ -57,7 +57,7 @@ def test_every_client_scenario_that_counts_was_run(judge, direct_client_verdict)
 
 @pytest.mark.interop
 @pytest.mark.parametrize("name", CLIENT)
-def test_a_second_client_says_the_same(judge, direct_client_verdict, name):
+def test_a_second_client_run_gives_the_same_results(judge, direct_client_verdict, name):
     assert list(differences(direct_client_verdict(name), judge.of_client(SUITES[name]))) == []
 
 
@@ -68,7 +68,7 @@ def test_a_client_that_does_nothing_fails(judge, direct_client_verdict):
     assert len(list(differences(direct_client_verdict("2026-07-28"), verdict))) > 30
 
 
-def test_a_server_that_is_not_there_fails(judge, direct_verdict):
+def test_an_unreachable_server_fails(judge, direct_verdict):
     with judge.server() as url:
         pass
     verdict = judge.of_server(SUITES["2025-11-25"], url)
@@ -76,7 +76,7 @@ def test_a_server_that_is_not_there_fails(judge, direct_verdict):
     assert len(list(differences(direct_verdict("2025-11-25"), verdict))) > 30
 
 
-def test_the_program_names_a_scenario_that_there_is_not(run, judge):
+def test_an_unknown_scenario_is_named(run, judge):
     """Unknown, or none of that revision: the suite passes over both."""
     assert judge  # the suite is installed
     program = pathlib.Path(__file__).parent / "judge.py"
@@ -102,7 +102,7 @@ ONE = made(ping=[("a", "A", GOOD), ("a", "A", GOOD), ("b", "B", "INFO")], list=[
     (dataclasses.replace(ONE, scenarios={**ONE.scenarios, "new": [Check("d", "D", BAD)]}),
      "new: d D #1: nothing != FAILURE"),
 ])
-def test_a_check_that_differs_is_named(other, said):
+def test_a_differing_check_is_named(other, said):
     assert list(differences(ONE, other)) == [said]
     assert list(differences(ONE, ONE)) == []
 

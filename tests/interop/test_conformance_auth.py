@@ -60,7 +60,7 @@ def assert_no_secret(folder):
         assert [secret for secret in SECRETS if secret in text] == [], file
 
 
-def test_some_logins_are_as_they_are_without_us(judge, mcpreel, record_property):
+def test_some_logins_give_the_same_results_as_without_mcpreel(judge, mcpreel, record_property):
     direct, recorded, folder = judged(judge, mcpreel, "2026-07-28", only=SOME)
     record_property("shown", table("logins, some", {"direct": direct, "recorded": recorded}))
     assert all(direct.count(GOOD, [one]) for one in direct.scenarios)
@@ -70,7 +70,7 @@ def test_some_logins_are_as_they_are_without_us(judge, mcpreel, record_property)
 
 @pytest.mark.interop
 @pytest.mark.parametrize("name", PASSED)
-def test_all_logins_are_as_they_are_without_us(judge, mcpreel, name, record_property):
+def test_all_logins_give_the_same_results_as_without_mcpreel(judge, mcpreel, name, record_property):
     direct, recorded, folder = judged(judge, mcpreel, name)
     record_property("shown", table(f"{name}, logins", {"direct": direct, "recorded": recorded}))
     assert direct.count(GOOD) == PASSED[name]
@@ -78,7 +78,7 @@ def test_all_logins_are_as_they_are_without_us(judge, mcpreel, name, record_prop
     assert_no_secret(folder)
 
 
-def test_the_table_of_differences_says_neither_more_nor_less():
+def test_the_table_of_differences_is_exact():
     rows = set(expected("2026-07-28", ["auth/metadata-var1 2025-11-25", "auth/dpop", "auth/dpop-nonce", "auth/basic-cimd 2025-11-25"]))
     assert ("auth/metadata-var1 2025-11-25", "resource-parameter-matches-prm") in rows
     assert ("auth/dpop-nonce", "sep-1932-client-rs-nonce") in rows
@@ -100,7 +100,7 @@ FINE = made(auth_dpop=[("sep-1932-client-fresh-proof", "", GOOD), ("token-reques
     (made(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD), ("token-request", "", BAD)]), "without a row"),
     (made(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD)]), "without a row"),
 ])
-def test_other_differences_fail_and_so_does_one_that_is_gone(recorded, said):
+def test_new_and_missing_differences_fail(recorded, said):
     assert_as_expected("2026-07-28", FINE, made(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD), ("token-request", "", GOOD)]))
     with pytest.raises(AssertionError, match=said):
         assert_as_expected("2026-07-28", FINE, recorded)

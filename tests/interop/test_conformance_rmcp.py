@@ -20,7 +20,7 @@ def rmcp(peer_home, run, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", PASSED)
-def test_the_suite_sees_the_same_server(rmcp, mcpreel, name, record_property):
+def test_the_suite_gives_the_same_results_for_the_server(rmcp, mcpreel, name, record_property):
     suite, where = SUITES[name], rmcp.fresh()
     with rmcp.server() as url:
         direct = rmcp.of_server(suite, url)
@@ -34,7 +34,7 @@ def test_the_suite_sees_the_same_server(rmcp, mcpreel, name, record_property):
     assert_same(direct, replayed)
 
 
-def test_the_suite_sees_the_same_client(rmcp, mcpreel, record_property):
+def test_the_suite_gives_the_same_results_for_the_client(rmcp, mcpreel, record_property):
     """Each scenario in the newest revision that has it."""
     suite, folder = SUITES["2026-07-28"], rmcp.fresh()
     newest = {name: revision for name, revision in sorted(rmcp.client_scenarios(suite, auth=False))

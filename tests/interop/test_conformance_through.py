@@ -30,12 +30,12 @@ def assert_replayed(name, direct, replayed):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_suite_sees_the_server_through_the_recorder(direct_verdict, recorded_verdict, name):
+def test_the_suite_gives_the_same_results_for_the_recorded_server(direct_verdict, recorded_verdict, name):
     assert_same(direct_verdict(name), recorded_verdict(name).verdict)
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_suite_sees_the_server_in_its_replay(direct_verdict, recorded_verdict, replayed_verdict, name, record_property):
+def test_the_suite_gives_the_same_results_for_the_replayed_server(direct_verdict, recorded_verdict, replayed_verdict, name, record_property):
     tape = recorded_verdict(name)
     replayed = replayed_verdict(name, tape.file, *UNANSWERED.get(name, []))
     record_property("shown", table(name, {"direct": direct_verdict(name), "recorded": tape.verdict, "replayed": replayed}))
@@ -43,12 +43,12 @@ def test_the_suite_sees_the_server_in_its_replay(direct_verdict, recorded_verdic
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_it_does_so_by_request(direct_verdict, recorded_verdict, replayed_verdict, name):
+def test_the_suite_gives_the_same_results_for_a_replay_by_request(direct_verdict, recorded_verdict, replayed_verdict, name):
     replayed = replayed_verdict(name, recorded_verdict(name).file, "--match", "by-request", *UNANSWERED.get(name, []))
     assert_replayed(name, direct_verdict(name), replayed)
 
 
-def test_a_replay_is_played_to_one_suite_after_the_other(judge, mcpreel, direct_verdict, recorded_verdict):
+def test_a_replay_serves_one_suite_run_after_the_other(judge, mcpreel, direct_verdict, recorded_verdict):
     """Nothing of the first run is used up or left over for the second."""
     with listening(replaying(mcpreel, recorded_verdict("2025-11-25").file), judge.fresh() / "err") as address:
         for _ in range(2):
@@ -56,7 +56,7 @@ def test_a_replay_is_played_to_one_suite_after_the_other(judge, mcpreel, direct_
 
 
 @pytest.mark.parametrize("name", CLIENT)
-def test_the_suite_sees_the_client_through_the_recorder(judge, mcpreel, direct_client_verdict, name, record_property):
+def test_the_suite_gives_the_same_results_for_the_recorded_client(judge, mcpreel, direct_client_verdict, name, record_property):
     folder = judge.fresh()
     direct = direct_client_verdict(name)
     recorded = judge.of_client(SUITES[name], through=[sys.executable, HERE / "through.py", mcpreel, folder])
@@ -80,7 +80,7 @@ def common(verdict, *others):
     ("2025-11-25", "0.1.16"), ("0.1.16", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("0.1.16", "2025-06-18"),
     ("2025-06-18", "0.1.16"),
 ])
-def test_another_release_sees_the_server_in_the_replay(direct_verdict, recorded_verdict, replayed_verdict, teller, listener):
+def test_another_release_of_the_suite_accepts_the_replay(direct_verdict, recorded_verdict, replayed_verdict, teller, listener):
     direct = direct_verdict(listener)
     tape = recorded_verdict(teller)
     replayed = replayed_verdict(listener, tape.file, "--match", "by-request", "--on-unmatched", "warn")
@@ -92,14 +92,14 @@ def test_another_release_sees_the_server_in_the_replay(direct_verdict, recorded_
 
 
 @pytest.mark.parametrize("name", ["2025-11-25", "2026-07-28"])
-def test_a_recording_of_the_suite_is_whole(recorded_verdict, mcpreel, run, name):
+def test_a_recording_of_the_suite_is_complete(recorded_verdict, mcpreel, run, name):
     file = recorded_verdict(name).file
     lines = [json.loads(line) for line in file.read_bytes().splitlines()]
     assert lines[0]["type"] == "header" and lines[-1]["type"] == "footer"
     assert run([mcpreel, "inspect", "--json", file]).code == 0
 
 
-def test_what_is_replayed_comes_from_the_file(recorded_verdict, replayed_verdict, direct_verdict, tmp_path):
+def test_the_replay_sends_the_content_of_the_file(recorded_verdict, replayed_verdict, direct_verdict, tmp_path):
     """The judge would see it if it did not."""
     said = b"This is a simple text response for testing."
     tape = recorded_verdict("2025-11-25")

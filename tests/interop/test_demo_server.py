@@ -1,6 +1,6 @@
 """The demo server before the official SDKs: a correct server, recorded or not.
 
-Whoever tries mcpreel with 'mcpreel demo server' must meet a server that every client understands.
+A user who tries mcpreel with 'mcpreel demo server' must get a server that every client understands.
 """
 import json
 import pathlib
@@ -16,7 +16,7 @@ SDK = "node_modules/@modelcontextprotocol/sdk"
 
 @pytest.fixture
 def play(npm_peers, python_peers, run):
-    """What a client sees of the server that a command starts."""
+    """Returns the results of a client with the server that a command starts."""
 
     def go(client, command, ids="numbers", era="legacy"):
         words = {
@@ -42,7 +42,7 @@ def step(document, method, name=None):
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_sdk_gets_along_with_it(play, mcpreel, client):
+def test_an_official_sdk_works_with_the_demo_server(play, mcpreel, client):
     seen = play(client, [mcpreel, "demo", "server"])
     assert seen["server"]["protocol"] == "2025-11-25"
     assert seen["server"]["info"]["name"] == "mcpreel-demo"
@@ -62,17 +62,17 @@ def test_the_sdk_gets_along_with_it(play, mcpreel, client):
     assert divisions == [False, True]
 
 
-def test_both_sdks_see_the_same_server(play, mcpreel):
+def test_both_sdks_get_the_same_results(play, mcpreel):
     assert play("ts", [mcpreel, "demo", "server"]) == play("py", [mcpreel, "demo", "server"])
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_recorded_and_replayed_it_is_the_same(play, mcpreel, tmp_path, client):
+def test_recorded_and_replayed_sessions_are_equal(play, mcpreel, tmp_path, client):
     file = tmp_path / "session.jsonl"
     direct = play(client, [mcpreel, "demo", "server"])
     assert play(client, [mcpreel, "record", "-o", file, "--", mcpreel, "demo", "server"]) == direct
     assert play(client, [mcpreel, "replay", file], ids="strings") == direct
 
 
-def test_a_client_of_both_eras_finds_out_that_it_is_of_the_old_one(play, mcpreel):
+def test_a_client_of_both_protocols_falls_back_to_the_stateful_one(play, mcpreel):
     assert play("py", [mcpreel, "demo", "server"], era="auto")["server"]["protocol"] == "2025-11-25"

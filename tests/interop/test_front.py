@@ -29,7 +29,7 @@ MATRIX = [*MAIN, *(pytest.param(*pair, marks=pytest.mark.interop) for pair in OT
 
 
 def gathered(document, server):
-    """What a server sends on its own can arrive during another step, but it does arrive."""
+    """An unsolicited message of a server can arrive during another step, but it does arrive."""
     if SERVERS[server].invents:
         document = settled(document)
     heard = [one for step in document["steps"] for one in step["heard"]]
@@ -70,13 +70,13 @@ def direct_play(stage, client, server):
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_client_on_http_sees_what_it_sees_on_stdio(stage, bridged, client, server):
+def test_an_http_client_gets_the_results_of_a_stdio_client(stage, bridged, client, server):
     seen, _ = bridged(client, server)
     assert_same(gathered(direct_play(stage, client, server), server), gathered(seen, server))
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_the_recording_is_played_over_http(stage, mcpreel, bridged, client, server):
+def test_the_recording_is_replayed_over_http(stage, mcpreel, bridged, client, server):
     seen, file = bridged(client, server)
     ids = "strings" if VISITORS[client].strings else "numbers"
     with listening(replaying(mcpreel, file, "--match", "by-request"), file.with_suffix(".replay")) as at:
@@ -85,7 +85,7 @@ def test_the_recording_is_played_over_http(stage, mcpreel, bridged, client, serv
 
 
 @pytest.mark.parametrize("client,server", [(c, s) for c, s in MAIN if c in CLIENTS])
-def test_the_recording_is_played_on_stdio(bridged, replayed, client, server):
+def test_the_recording_is_replayed_on_stdio(bridged, replayed, client, server):
     seen, file = bridged(client, server)
     again = replayed(client, server, file, "by-request", ids="strings")
     assert_same(gathered(seen, server), gathered(again.document, server))
@@ -96,7 +96,7 @@ def test_the_recording_is_played_on_stdio(bridged, replayed, client, server):
 @pytest.mark.parametrize("client,twin,server", [
     ("ts-1.9-sse", "ts-1.9", "everything"), ("ts-sse", "ts", "memory"), ("py-sse", "py", "memory"), ("fastmcp-sse", "fastmcp", "fastmcp"),
 ])
-def test_a_client_of_http_and_sse_sees_what_it_sees_on_stdio(stage, bridged, mcpreel, client, twin, server):
+def test_an_http_sse_client_gets_the_results_of_a_stdio_client(stage, bridged, mcpreel, client, twin, server):
     seen, file = bridged(client, server)
     assert_same(gathered(direct_play(stage, twin, server), server), gathered(seen, server))
     with listening(replaying(mcpreel, file, "--match", "by-request"), file.with_suffix(".replay")) as at:
@@ -104,8 +104,8 @@ def test_a_client_of_http_and_sse_sees_what_it_sees_on_stdio(stage, bridged, mcp
     assert_same(gathered(seen, server), gathered(again, server))
 
 
-def test_mcp_recorders_own_command_line(stage, mcpreel, run):
-    """Word for word, but for the port. What the client saw is what it sees of the cassette."""
+def test_the_command_line_of_mcp_recorder_works(stage, mcpreel, run):
+    """The text is equal, except for the port. The client gets the same results from the cassette."""
     file = stage.fresh() / "golden.json"
     command = shlex.join(map(os.fspath, stage.server("python")))
     with socket.socket() as probe:
@@ -133,7 +133,7 @@ OF_HTTP = ("server-sse-polling", "server-sse-multiple-streams")
 
 @pytest.mark.interop
 @pytest.mark.parametrize("name", ["2025-06-18", "2025-11-25", "2026-07-28", "0.1.16"])
-def test_the_suite_sees_the_server_as_on_http(judge, mcpreel, direct_verdict, name, record_property):
+def test_the_suite_gives_the_same_results_as_for_an_http_server(judge, mcpreel, direct_verdict, name, record_property):
     """But for tasks, which it has on HTTP only."""
     where = judge.fresh()
     command = shlex.join(map(os.fspath, [judge.node, SCRIPTS / "conformance-server.mjs", judge.home, "--stdio"]))

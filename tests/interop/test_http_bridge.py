@@ -81,13 +81,13 @@ def without_us(visited, direct):
 
 
 @pytest.mark.parametrize("client,server", BRIDGED)
-def test_a_bridged_session_is_the_direct_one(without_us, bridged, client, server):
+def test_a_bridged_session_equals_the_direct_one(without_us, bridged, client, server):
     assert_same(apart(without_us(client, server), server), apart(bridged(client, server).document, server))
 
 
 @pytest.mark.interop
 @pytest.mark.parametrize("server", ["ts-2", "ts"])
-def test_who_probes_with_a_sibling_leaves_whole_recordings(mcpreel, run, bridged, server):
+def test_a_client_that_probes_with_a_second_process_leaves_complete_recordings(mcpreel, run, bridged, server):
     """The TypeScript SDK starts its command once more, asks what the server speaks, and ends that with SIGTERM."""
     tape = bridged("ts-2-auto", server)
     assert len(tape.files) == 2
@@ -103,8 +103,8 @@ def test_who_probes_with_a_sibling_leaves_whole_recordings(mcpreel, run, bridged
 
 @pytest.mark.interop
 @pytest.mark.parametrize("server", ["ts-2", "ts"])
-def test_both_recordings_together_are_played(mcpreel, run, stage, on_stdio, bridged, server):
-    """What the server told of itself was told to the sibling."""
+def test_recordings_of_both_processes_are_replayed_together(mcpreel, run, stage, on_stdio, bridged, server):
+    """The server sent its serverInfo to the second process."""
     tape = bridged("ts-2-auto", server)
     merged = stage.fresh() / "merged.jsonl"
     assert run([mcpreel, "convert", *tape.files, "-o", merged]).code == 0
@@ -113,14 +113,14 @@ def test_both_recordings_together_are_played(mcpreel, run, stage, on_stdio, brid
 
 
 @pytest.mark.parametrize("client,server", beyond_main(PLAYED))
-def test_the_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, server):
+def test_the_recording_is_replayed_on_stdio(mcpreel, on_stdio, bridged, client, server):
     tape = bridged(client, server)
     again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
     assert_same(apart(tape.document, server), apart(again, server))
 
 
 @pytest.mark.parametrize("client,server", beyond_main(pair for pair in PLAYED if pair[1] != "python"))
-def test_the_recording_is_played_over_http(replayed_visit, bridged, client, server):
+def test_the_recording_is_replayed_over_http(replayed_visit, bridged, client, server):
     tape = bridged(client, server)
     again = replayed_visit(client, server, tape.file, "--match", "by-request")
     assert_same(apart(tape.document, server), apart(again, server))
@@ -128,7 +128,7 @@ def test_the_recording_is_played_over_http(replayed_visit, bridged, client, serv
 
 @pytest.mark.interop
 @pytest.mark.parametrize("client,server", OLD)
-def test_a_server_of_old_is_the_same_through_the_bridge(visited, bridged, client, server):
+def test_a_bridged_http_sse_session_equals_the_direct_one(visited, bridged, client, server):
     tape = bridged(client, server)
     assert "speaks legacy HTTP+SSE" in tape.err
     assert_same(apart(visited(f"{client}-sse", server), server), apart(tape.document, server))
@@ -136,7 +136,7 @@ def test_a_server_of_old_is_the_same_through_the_bridge(visited, bridged, client
 
 @pytest.mark.interop
 @pytest.mark.parametrize("client,server", OLD)
-def test_its_recording_is_played_on_stdio(mcpreel, on_stdio, bridged, client, server):
+def test_the_recording_of_http_sse_is_replayed_on_stdio(mcpreel, on_stdio, bridged, client, server):
     tape = bridged(client, server)
     again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
     assert_same(apart(tape.document, server), apart(again, server))

@@ -28,11 +28,11 @@ def test_a_direct_session_does_not_depend_on_the_ids(stage, visited, client, ser
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_session_speaks_what_both_know(visited, client, server):
+def test_a_session_uses_the_latest_common_version(visited, client, server):
     assert visited(client, server)["server"]["protocol"] == agreed(client, server)
 
 
-def test_what_a_server_says_on_its_own_arrives(visited):
+def test_messages_outside_of_calls_arrive(visited):
     heard = {one["method"] for step in visited("ts", "everything")["steps"] for one in step["heard"]}
     assert {"roots/list", "sampling/createMessage", "elicitation/create", "notifications/message",
             "notifications/resources/updated"} <= heard

@@ -1,7 +1,8 @@
 """mcp-recorder itself: what it writes we read and give back, what we write it reads and replays.
 
-Its cassettes go through a recording and come back byte for byte: those of real sessions, and invented
-ones of every shape its models allow. Of spoilt ones it must take and refuse the same as we do.
+Its cassettes are converted to a recording and back byte for byte: those of real sessions, and
+generated ones of every shape that its models allow. Both programs must accept and reject the same
+damaged ones.
 """
 import contextlib
 import json
@@ -110,7 +111,7 @@ def recorded_by_it(recorder, server, play, run, tmp_path_factory):
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_a_session_it_recorded_comes_back_byte_for_byte(recorded_by_it, convert, tmp_path, transport):
+def test_a_cassette_of_mcp_recorder_is_rewritten_byte_for_byte(recorded_by_it, convert, tmp_path, transport):
     cassette = recorded_by_it[0][transport]
     types = {one["type"] for one in json.loads(cassette.read_text())["interactions"]}
     assert types >= {"jsonrpc_request", "notification"} | ({"lifecycle"} if transport == "http" else set())
@@ -119,7 +120,7 @@ def test_a_session_it_recorded_comes_back_byte_for_byte(recorded_by_it, convert,
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_inspect_prints_what_its_own_prints(recorded_by_it, recorder, mcpreel, run, transport):
+def test_inspect_prints_the_output_of_mcp_recorder(recorded_by_it, recorder, mcpreel, run, transport):
     cassette = recorded_by_it[0][transport]
     its = run([*recorder, "cli", "inspect", cassette])
     ours = run([mcpreel, "inspect", cassette])
@@ -128,12 +129,12 @@ def test_inspect_prints_what_its_own_prints(recorded_by_it, recorder, mcpreel, r
     assert (ours.out != its.out) == (transport == "http")  # the only arrows without a blank
 
 
-def test_what_it_recorded_is_replayed_by_us(recorded_by_it, mcpreel, play):
+def test_a_cassette_of_mcp_recorder_is_replayed(recorded_by_it, mcpreel, play):
     cassettes, seen = recorded_by_it
     assert play(SESSION, "--", mcpreel, "replay", cassettes["http"]) == seen
 
 
-def test_what_we_recorded_is_loaded_and_replayed_by_it(recorder, server, mcpreel, play, convert, tmp_path):
+def test_mcp_recorder_replays_our_cassette(recorder, server, mcpreel, play, convert, tmp_path):
     seen = play(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
     cassette = convert(tmp_path / "session.jsonl", tmp_path / "session.json")
     said = []
@@ -142,7 +143,7 @@ def test_what_we_recorded_is_loaded_and_replayed_by_it(recorder, server, mcpreel
     assert json.loads(said[0]) == {"all_consumed": True, "unmatched": []}
 
 
-def test_its_own_hand_leaves_what_we_wrote_as_it_is(recorder, server, mcpreel, play, convert, run, tmp_path):
+def test_mcp_recorder_rewrites_our_cassette_unchanged(recorder, server, mcpreel, play, convert, run, tmp_path):
     """It loads and saves the file without a change: layout, order and spelling are its own."""
     play(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
     cassette = convert(tmp_path / "session.jsonl", tmp_path / "session.json")
@@ -151,7 +152,7 @@ def test_its_own_hand_leaves_what_we_wrote_as_it_is(recorder, server, mcpreel, p
     assert (tmp_path / "again.json").read_bytes() == cassette.read_bytes()
 
 
-def test_invented_cassettes_come_back_byte_for_byte(recorder, convert, run, tmp_path):
+def test_generated_cassettes_are_rewritten_byte_for_byte(recorder, convert, run, tmp_path):
     assert run([*recorder, "invent", tmp_path, "1", "150"]).code == 0
     cassettes = list(tmp_path.glob("*.json"))
     assert len(cassettes) == 150
@@ -174,7 +175,7 @@ def forget_statuses_out_of_range(its, ours):
                 one[name] = other[name] = None
 
 
-def test_spoilt_cassettes_are_taken_and_refused_alike(recorder, mcpreel, convert, run, tmp_path):
+def test_damaged_cassettes_are_accepted_or_rejected_by_both(recorder, mcpreel, convert, run, tmp_path):
     spoilt, again = tmp_path / "spoilt", tmp_path / "again"
     spoilt.mkdir()
     again.mkdir()
@@ -194,3 +195,15 @@ def test_spoilt_cassettes_are_taken_and_refused_alike(recorder, mcpreel, convert
             verdict["metadata"]["recorded_at"] = its[name]["metadata"]["recorded_at"]  # it takes the present moment
         forget_statuses_out_of_range(its[name], verdict)
         assert verdict == its[name], (spoilt / name).read_text()
+
+
+def test_verify_prints_its_lines_for_get_and_delete(recorded_by_it, recorder, server, mcpreel, run, tmp_path):
+    """A session over HTTP ends with DELETE, and a client asks for the stream of the session with GET."""
+    cassette = recorded_by_it[0]["http"]
+    command = " ".join(map(os.fspath, server))
+    its = run([*recorder, "cli", "verify", "--cassette", cassette, "--target-stdio", command])
+    ours = run([mcpreel, "verify", "--cassette", cassette, "--target-stdio", command])
+    def lines(ran):
+        return [line for line in ran.err.decode().splitlines() + ran.out.decode().splitlines()
+                if re.match(r"  \d+\. (GET|DELETE) ", line) or line.startswith("Interactions: ")]
+    assert lines(ours) == lines(its) and len(lines(ours)) > 1, f"{its}\n{ours}"

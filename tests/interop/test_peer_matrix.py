@@ -7,11 +7,17 @@ import json
 
 import pytest
 
-from peers import CLIENTS, SERVERS, assert_same, assert_same_live, ended_well, survivors
+from peers import CLIENTS, SERVERS, assert_same, assert_same_live, ended_well, on_stdio, survivors
+from verdicts import assert_clean
 
 pytestmark = pytest.mark.interop
 
 MATRIX = [(client, server) for client in CLIENTS for server in SERVERS]
+
+# Each client and each server once, beside the main ones of test_verify.py; tests/endurance verifies every pair.
+VERIFIED = [("ts-1.9", "ts-1.9"), ("ts-1.12", "ts-1.12"), ("ts-1.24", "ts-1.24"), ("ts-2", "ts-2"), ("ts-2-auto", "python"),
+            ("py-auto", "ts-2"), ("fastmcp", "fastmcp"), ("fastmcp-auto", "ts"), ("go", "go"), ("go-auto", "everything"),
+            ("rmcp", "rmcp"), ("rmcp-auto", "filesystem"), ("java", "memory")]
 
 
 def recordings(folder):
@@ -51,14 +57,14 @@ def whole(mcpreel, run, tmp_path):
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_recorded_session_is_the_direct_one(direct, taped, client, server):
+def test_a_recorded_session_equals_the_direct_one(direct, taped, client, server):
     played, _ = taped(client, server)
     assert_same_live(server, direct(client, server).document, played.document)
     assert survivors(played.mark) == []
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_every_recording_is_whole(taped, mcpreel, run, client, server):
+def test_every_recording_is_complete(taped, mcpreel, run, client, server):
     files = recordings(taped(client, server)[1])
     assert len(files) == 1 + CLIENTS[client].siblings
     for file in files:
@@ -71,7 +77,7 @@ def test_every_recording_is_whole(taped, mcpreel, run, client, server):
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_recording_tells_what_the_client_knows(taped, mcpreel, run, whole, client, server):
+def test_a_recording_has_client_and_server_info(taped, mcpreel, run, whole, client, server):
     played, folder = taped(client, server)
     told = json.loads(run([mcpreel, "inspect", "--json", whole(folder)]).out)
     assert told["protocol_version"] == played.document["server"]["protocol"]
@@ -87,7 +93,7 @@ def test_a_recording_tells_what_the_client_knows(taped, mcpreel, run, whole, cli
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_replayed_session_is_the_recorded_one(taped, whole, replayed, client, server):
+def test_a_replayed_session_equals_the_recorded_one(taped, whole, replayed, client, server):
     played, folder = taped(client, server)
     again = replayed(client, server, whole(folder), "by-request")  # not all send a step's requests in one order
     assert_same(played.document, again.document)
@@ -96,8 +102,14 @@ def test_a_replayed_session_is_the_recorded_one(taped, whole, replayed, client, 
 
 
 @pytest.mark.parametrize("server", ["everything", "python"])
-def test_a_dual_era_client_can_play_a_legacy_recording(taped, whole, replayed, server):
+def test_a_client_of_both_protocols_replays_a_stateful_recording(taped, whole, replayed, server):
     played, folder = taped("ts", server)
     again = replayed("py-auto", server, whole(folder), "sequential", ids="strings")
     assert_same(played.document, again.document)
     assert again.status == 0, again.err
+
+
+@pytest.mark.parametrize("client,server", VERIFIED)
+def test_a_recorded_session_verifies_clean(taped, whole, stage, mcpreel, run, client, server):
+    file, folder = whole(taped(client, server)[1]), stage.empty_folder(server)
+    assert_clean(run([mcpreel, "--json", "verify", file, "--", *stage.server(server)], timeout=120, env=on_stdio(server).env(folder)))

@@ -6,7 +6,7 @@ import shutil
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 
 
-def test_replayed_progress_reaches_the_ordinary_handler(mcpreel, npm_peers, run, tmp_path):
+def test_replayed_progress_reaches_the_progress_handler(mcpreel, npm_peers, run, tmp_path):
     node = shutil.which("node")
     client = [node, PEERS / "ts-progress.mjs", npm_peers, "--"]
     server = [node, npm_peers / "node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio"]

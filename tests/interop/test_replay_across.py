@@ -20,12 +20,13 @@ PAIRS = [(teller, server, listener, ids) for teller, server in RECORDED for list
 
 
 def beyond_negotiation(document):
-    """What a client saw, but for the revision it agreed on: that of a recording may be older than the server's."""
+    """Returns the results of a client without the negotiated version: that of a recording may be older than the
+    server's."""
     return {**document, "server": {**document["server"], "protocol": None}}
 
 
 @pytest.mark.parametrize("teller,server,listener,ids", PAIRS)
-def test_what_one_client_recorded_every_other_can_hear(direct, recorded, replayed, teller, server, listener, ids):
+def test_every_client_replays_a_recording_of_another_client(direct, recorded, replayed, teller, server, listener, ids):
     heard = replayed(listener, server, recorded(teller, server).file, "by-request", ids=ids)
     assert_same_live(server, beyond_negotiation(direct(listener, server).document), beyond_negotiation(heard.document))
     assert ended_well(listener, heard.status), heard.err

@@ -17,7 +17,8 @@ def messages(text):
 
 
 def seen_in(played):
-    """Of a session: the last tool of each name, and (name, arguments, result) of each call that succeeded."""
+    """Returns, for a session, the last tool of each name, and (name, arguments, result) of each call that
+    succeeded."""
     results = {m["id"]: m["result"] for m in messages(played.got) if "result" in m and "id" in m}
     tools, calls = {}, []
     for m in messages(played.sent):
@@ -38,7 +39,7 @@ def pairs_of(rng, tools):
 
 
 @pytest.mark.parametrize("server", [*MAIN, *(pytest.param(name, marks=pytest.mark.interop) for name in OTHERS)])
-def test_schemas_of_real_tools_are_judged_as_by_jsonschema(direct, mcpreel, record_property, server):
+def test_schemas_of_real_tools_give_the_results_of_jsonschema(direct, mcpreel, record_property, server):
     probe = mcpreel.parent / "tests/json/schema-probe"
     tools, calls = seen_in(direct("ts", server))
     pairs = list(pairs_of(random.Random(server), tools))

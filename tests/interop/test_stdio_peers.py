@@ -48,12 +48,12 @@ def test_a_direct_session_does_not_depend_on_the_ids(stage, direct, client, serv
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_both_sdks_see_the_same_server(direct, server):
+def test_both_sdks_get_the_same_results(direct, server):
     assert_same_live(server, direct("ts", server).document, direct("py", server).document)
 
 
 @pytest.mark.parametrize("server", RICH)
-def test_a_session_shows_what_a_recorder_must_carry(direct, server):
+def test_a_session_uses_every_feature_that_is_recorded(direct, server):
     document = direct("ts", server).document
     heard = {one["method"] for step in document["steps"] for one in step["heard"]}
     assert {"roots/list", "sampling/createMessage", "elicitation/create", "notifications/message",
@@ -73,7 +73,7 @@ def test_a_session_shows_what_a_recorder_must_carry(direct, server):
 
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_recorded_session_is_the_direct_one(direct, recorded, client, server):
+def test_a_recorded_session_equals_the_direct_one(direct, recorded, client, server):
     plain, tape = direct(client, server), recorded(client, server)
     assert_same_live(server, plain.document, tape.played.document)
     assert tape.played.status == plain.status
@@ -81,7 +81,7 @@ def test_a_recorded_session_is_the_direct_one(direct, recorded, client, server):
 
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_recorder_passes_every_byte(recorded, client, server):
+def test_the_recorder_forwards_every_byte(recorded, client, server):
     tape = recorded(client, server)
     assert (tape.server_side / "in").read_bytes() == tape.played.sent
     assert (tape.server_side / "out").read_bytes() == tape.played.got
@@ -90,7 +90,7 @@ def test_the_recorder_passes_every_byte(recorded, client, server):
 
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_recording_is_whole(recorded, client, server):
+def test_a_recording_is_complete(recorded, client, server):
     tape = recorded(client, server)
     (header, _), *body, (footer, _) = lines(tape.file)
     kept = [(line, raw) for line, raw in body if line["type"] == "message"]
@@ -110,7 +110,7 @@ def test_a_recording_is_whole(recorded, client, server):
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_recording_has_what_the_server_said_on_stderr(recorded, client):
+def test_a_recording_has_the_stderr_of_the_server(recorded, client):
     tape = recorded(client, "python")
     said = "".join(line["text"] for line, _ in lines(tape.file) if line["type"] == "stderr")
     assert "this line is for stderr" in said
@@ -123,7 +123,7 @@ def test_a_recording_has_what_the_server_said_on_stderr(recorded, client):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("client", CLIENTS)
-def test_a_replayed_session_is_the_recorded_one(recorded, replayed, client, server, mode):
+def test_a_replayed_session_equals_the_recorded_one(recorded, replayed, client, server, mode):
     tape = recorded(client, server)
     again = replayed(client, server, tape.file, mode, ids="strings")
     assert_same(tape.played.document, again.document)
@@ -134,7 +134,7 @@ def test_a_replayed_session_is_the_recorded_one(recorded, replayed, client, serv
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("recorder,player", [("ts", "py"), ("py", "ts")])
-def test_another_sdk_can_play_the_recording(recorded, replayed, recorder, player, server, mode):
+def test_another_sdk_replays_the_recording(recorded, replayed, recorder, player, server, mode):
     tape = recorded(recorder, server)
     again = replayed(player, server, tape.file, mode)
     assert_same(tape.played.document, again.document)
@@ -142,7 +142,7 @@ def test_another_sdk_can_play_the_recording(recorded, replayed, recorder, player
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_is_replayed_comes_from_the_file(recorded, replayed, tmp_path, mode):
+def test_the_replay_sends_the_content_of_the_file(recorded, replayed, tmp_path, mode):
     tape = recorded("ts", "everything")
     altered = tmp_path / "altered.jsonl"
     altered.write_bytes(tape.file.read_bytes().replace(b"Echo: plain", b"Echo: forged"))

@@ -33,7 +33,7 @@ def task_session(mcpreel, npm_peers, run, tmp_path_factory):
 
 
 @pytest.mark.interop
-def test_the_recorded_client_polls_with_what_made_the_task(task_session):
+def test_the_recorded_client_polls_with_the_params_of_the_call(task_session):
     _, _, file = task_session
     said = [line["msg"] for line in map(json.loads, file.read_text().splitlines()) if line.get("dir") == "c2s"]
     polls = [message for message in said if message.get("method") in ("tasks/get", "tasks/result")]
@@ -42,7 +42,7 @@ def test_the_recorded_client_polls_with_what_made_the_task(task_session):
 
 @pytest.mark.interop
 @pytest.mark.parametrize("mode", ("sequential", "by-request", "fuzzy", "strict"))
-def test_replayed_tasks_are_told_as_they_were(task_session, mcpreel, run, mode):
+def test_replayed_tasks_have_the_recorded_states(task_session, mcpreel, run, mode):
     client, told, file = task_session
     for word in (b"taskStatus working", b"taskStatus completed", b"taskStatus input_required", b"asked"):
         assert word in told
@@ -62,7 +62,7 @@ def exactly(document):
     return {**document, "steps": [{**step, "heard": None} for step in document["steps"]], "heard": heard}
 
 
-def test_a_session_shows_what_tasks_can_do(visited):
+def test_a_session_uses_every_feature_of_tasks(visited):
     document = visited(*PAIR)
     steps = [one for step in document["steps"] for one in step.get("together", [step])]
     assert {"completed", "failed", "input_required", "working"} <= {
@@ -74,42 +74,42 @@ def test_a_session_shows_what_tasks_can_do(visited):
         one["method"] for step in document["steps"] for one in step["heard"]}
 
 
-def test_tasks_recorded_over_http_are_the_direct_ones(visited, taped_visit):
+def test_tasks_recorded_over_http_equal_the_direct_ones(visited, taped_visit):
     assert_same(told(visited(*PAIR)), told(taped_visit(*PAIR).document))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_tasks_replayed_over_http_are_the_recorded_ones(taped_visit, replayed_visit, mode):
+def test_tasks_replayed_over_http_equal_the_recorded_ones(taped_visit, replayed_visit, mode):
     tape = taped_visit(*PAIR)
     again = replayed_visit(*PAIR, tape.file, "--match", mode, ids="strings")
     assert_same(exactly(tape.document), exactly(again))
 
 
-def test_tasks_recorded_on_stdio_are_the_direct_ones(direct, recorded):
+def test_tasks_recorded_on_stdio_equal_the_direct_ones(direct, recorded):
     assert_same(told(direct(*PAIR).document), told(recorded(*PAIR).played.document))
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_tasks_replayed_on_stdio_are_the_recorded_ones(recorded, replayed, mode):
+def test_tasks_replayed_on_stdio_equal_the_recorded_ones(recorded, replayed, mode):
     tape = recorded(*PAIR)
     again = replayed(*PAIR, tape.file, mode, ids="strings")
     assert_same(exactly(tape.played.document), exactly(again.document))
 
 
 @pytest.mark.interop
-def test_tasks_recorded_over_http_are_played_on_stdio(taped_visit, replayed):
+def test_tasks_recorded_over_http_are_replayed_on_stdio(taped_visit, replayed):
     tape = taped_visit(*PAIR)
     assert_same(exactly(tape.document), exactly(replayed(*PAIR, tape.file, "by-request", ids="strings").document))
 
 
 @pytest.mark.interop
-def test_tasks_recorded_on_stdio_are_played_over_http(recorded, replayed_visit):
+def test_tasks_recorded_on_stdio_are_replayed_over_http(recorded, replayed_visit):
     tape = recorded(*PAIR)
     assert_same(exactly(tape.played.document), exactly(replayed_visit(*PAIR, tape.file, "--match", "by-request", ids="strings")))
 
 
 @pytest.mark.interop
-def test_clients_at_the_same_time_poll_tasks_of_their_own(stage, mcpreel, taped_visit):
+def test_concurrent_clients_poll_their_own_tasks(stage, mcpreel, taped_visit):
     """All have the same ids of tasks, for each is as far as it has polled them."""
     tape = taped_visit(*PAIR)
     with listening(replaying(mcpreel, tape.file, "--match", "by-request"), stage.fresh() / "err") as address, \
@@ -125,7 +125,8 @@ GUESTS = [("inspector-modern-tasks", "conformance"), ("inspector-tasks", "ts-tas
 
 @pytest.fixture(scope="session")
 def guests_with_tasks(stage, judge, house, mcpreel):
-    """What a guest says of a server itself, through the recorder, and of the recording: (visits, recording)."""
+    """The results of a third-party client with the server itself, through the recorder, and with the recording:
+    (sessions, recording)."""
     def make(guest, server):
         where = stage.fresh()
         file = where / "visit.jsonl"
@@ -141,7 +142,7 @@ def guests_with_tasks(stage, judge, house, mcpreel):
 
 @pytest.mark.interop
 @pytest.mark.parametrize("guest,server", GUESTS)
-def test_a_guest_sees_tasks_as_they_are(guests_with_tasks, guest, server):
+def test_a_third_party_client_gets_recorded_tasks(guests_with_tasks, guest, server):
     (direct, recorded, replayed), _ = guests_with_tasks(guest, server)
     assert settled(direct) == settled(recorded)
     assert recorded == replayed
@@ -149,7 +150,7 @@ def test_a_guest_sees_tasks_as_they_are(guests_with_tasks, guest, server):
 
 @pytest.mark.interop
 @pytest.mark.parametrize("guest,server", GUESTS)
-def test_a_guest_makes_tasks_and_polls_them(guests_with_tasks, guest, server):
+def test_a_third_party_client_creates_and_polls_tasks(guests_with_tasks, guest, server):
     _, file = guests_with_tasks(guest, server)
     messages = [line["msg"] for line in map(json.loads, file.read_text().splitlines()) if line["type"] == "message"]
     made = {message["result"].get("taskId") or message["result"].get("task", {}).get("taskId") for message in messages

@@ -44,7 +44,7 @@ MESSAGES = [
     '"ok \\ud83d and \\ude80 alone"',
 ]
 
-# What the mutations put in: tokens that are almost right somewhere.
+# Text that mutations insert: tokens that are valid in other places.
 TOKENS = [
     b'"', b"\\", b"\\u", b"\\ud83d", b"\\ude80", b"\\u0000", b"\\x", b"\\\\", b"\\n", b"{", b"}",
     b"[", b"]", b",", b":", b"null", b"true", b"false", b"nul", b"NaN", b"Infinity", b"-Infinity",

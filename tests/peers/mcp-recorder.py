@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What the tests need of mcp-recorder, done by its own code.
+"""The functions of mcp-recorder that the tests need, by its own code.
 
     DIR/bin/python tests/peers/mcp-recorder.py COMMAND …        (DIR from tools/peers mcp-recorder)
 
-    cli ARGS…                its command line
+    cli ARGS…                its command line; MCP_RECORDER_TIMEOUT: its time limit on stdio in seconds, in place of 120
     record TARGET OUT        its recording proxy in front of TARGET; saves to OUT when stdin ends
     record-stdio OUT CMD…    the same in front of a server that it starts
     replay CASSETTE          its replay server; at the end a line of JSON: all_consumed, unmatched
@@ -16,12 +16,13 @@ Both servers print their URL first and stop when stdin ends. The command line wo
 of the machine; here it is loopback.
 """
 import json
+import os
 import pathlib
 import random
 import shlex
 import sys
 
-from mcp_recorder import cli
+from mcp_recorder import cli, transport
 from mcp_recorder._types import Cassette, CassetteInteraction, CassetteMetadata, InteractionType
 from mcp_recorder._utils import UvicornServer, find_free_port, load_cassette, save_cassette
 from mcp_recorder.matcher import create_matcher
@@ -171,6 +172,7 @@ def judge(where):
 if __name__ == "__main__":
     command, *rest = sys.argv[1:]
     if command == "cli":
+        transport._REQUEST_TIMEOUT = float(os.environ.get("MCP_RECORDER_TIMEOUT", transport._REQUEST_TIMEOUT))  # on stdio
         cli.main(rest, prog_name="mcp-recorder")
     {"record": record, "record-stdio": record_stdio, "replay": replay, "invent": invent, "spoil": spoil,
      "save-again": save_again, "judge": judge}[command](*rest)

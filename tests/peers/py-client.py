@@ -44,7 +44,7 @@ INFO = types.Implementation(name="mcpreel-py-client", version="1.0.0")
 
 
 def plain(model):
-    """What the server sent, without what the SDK's models would add to it."""
+    """Returns the message of the server, without the members that the SDK's models would add."""
     return model.model_dump(by_alias=True, mode="json", exclude_unset=True)
 
 
@@ -75,8 +75,8 @@ class StringIds:
         return message
 
     def given(self, wire):
-        """The SDK's numbers start anew in each run, so a name of another run could pass for one of them. A
-        name nobody gave ends the session instead."""
+        """The SDK's numbers start again in each run, so a name of another run could pass for one of them. An
+        unknown name ends the session instead."""
         if wire not in self.own:
             raise ValueError(f"the server used the name {wire!r}, which this client never gave")
         return self.own[wire]

@@ -15,12 +15,12 @@ from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-BACK = "http://localhost:3000/callback"  # nobody listens there
+BACK = "http://localhost:3000/callback"  # no server listens there
 REDIRECTS = 5  # more are a circle
 
 
 class Keeper(TokenStorage):
-    """What a client keeps between its requests."""
+    """The storage of a client between its requests."""
 
     tokens = client = back = None
 

@@ -5,8 +5,8 @@
     DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp; 0 is any free one
     DIR/bin/python tests/peers/py-server.py --sse PORT    on http://127.0.0.1:PORT/sse, over HTTP+SSE
 
-Over HTTP the first line on stdout is the URL. --host NAME: whoever stands in front of it is called so.
---token TOKEN: who does not send that as a bearer is told 401, and no more.
+Over HTTP the first line on stdout is the URL. --host NAME: the name of the proxy in front of it.
+--token TOKEN: a client that does not send it as a bearer token gets 401, and nothing else.
 
 Speaks both eras. Everything it says depends only on what it is asked, and on nothing outside: no
 clock, no randomness, no environment.
@@ -133,7 +133,7 @@ def refuse(why: str) -> str:
 
 @server.tool()
 def grumble(text: str) -> str:
-    """Write to stderr, which is nobody's protocol."""
+    """Write to stderr, which carries no protocol."""
     print(text, file=sys.stderr, flush=True)
     return "said it on stderr"
 

@@ -5,7 +5,7 @@
 
 Passes stdin and stdout through byte for byte. DIR gets 'in' and 'out', all bytes of each direction in
 order, and 'status', COMMAND's exit code (128+N after signal N), which is also the witness's own. An SDK
-that starts a server tells nobody how it ended; the witness does.
+that starts a server does not report how it ended; the witness does.
 """
 import os
 import pathlib

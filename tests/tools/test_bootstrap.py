@@ -54,18 +54,18 @@ def run(machine, group="build", **env):
 
 
 @pytest.mark.parametrize("group", ["build", "test", "interop", "bench"])
-def test_nothing_missing_nothing_said(machine, group):
+def test_with_nothing_missing_nothing_is_printed(machine, group):
     assert run(machine, group) == (0, "", [])
 
 
-def test_a_group_asks_only_for_its_own(machine):
+def test_a_group_installs_only_its_own_packages(machine):
     for name in ("clang", "node"):
         (machine / name).unlink()
     (machine / "lacks-cmocka").touch()
     assert run(machine, "build") == (0, "", [])
 
 
-def test_a_browser_is_for_the_real_peers(machine):
+def test_a_browser_is_needed_only_for_interop(machine):
     (machine / "chromium").unlink()
     assert run(machine, "test") == (0, "", [])
     (machine / "brings").write_text(f"printf '' >{machine}/chromium; chmod +x {machine}/chromium")
@@ -74,7 +74,7 @@ def test_a_browser_is_for_the_real_peers(machine):
     assert run(machine, "interop")[:2] == (0, "")
 
 
-def test_what_is_missing_is_installed_and_nothing_else(machine):
+def test_only_missing_packages_are_installed(machine):
     (machine / "meson").unlink()
     (machine / "lacks-libuv").touch()
     (machine / "brings").write_text(f"rm {machine}/lacks-libuv; printf '' >{machine}/meson; "
@@ -84,14 +84,14 @@ def test_what_is_missing_is_installed_and_nothing_else(machine):
     assert apt == ["install -y --no-install-recommends libuv1-dev meson"]
 
 
-def test_lists_are_updated_when_they_do_not_know_a_package(machine):
+def test_package_lists_are_updated_if_a_package_is_unknown(machine):
     (machine / "lacks-libuv").touch()
     (machine / "stale").touch()
     (machine / "brings").write_text(f"rm {machine}/lacks-libuv")
     assert run(machine)[2] == ["update", "install -y --no-install-recommends libuv1-dev"]
 
 
-def test_an_installation_that_fails_is_tried_once_more_with_new_lists(machine):
+def test_a_failed_installation_is_repeated_once_with_new_lists(machine):
     (machine / "lacks-libuv").touch()
     (machine / "brings").write_text("exit 100")
     code, said, apt = run(machine)
@@ -100,14 +100,14 @@ def test_an_installation_that_fails_is_tried_once_more_with_new_lists(machine):
     assert apt == [install, "update", install]
 
 
-def test_the_sanitizers_come_in_the_package_of_that_clang(machine):
+def test_the_sanitizers_come_from_the_package_of_the_installed_clang(machine):
     (machine / "no-runtime").touch()
     (machine / "brings").write_text(f"rm {machine}/no-runtime")
     code, _, apt = run(machine, "test")
     assert (code, apt) == (0, ["install -y --no-install-recommends libclang-rt-14-dev"])
 
 
-def test_an_installation_that_does_not_help_is_a_failure(machine):
+def test_an_installation_without_effect_is_a_failure(machine):
     (machine / "lacks-libuv").touch()
     code, said, _ = run(machine)
     assert code == 1 and "Still missing after apt-get" in said
@@ -118,7 +118,7 @@ def test_an_installation_that_does_not_help_is_a_failure(machine):
     (lambda m: script(m, "id", "echo 1000"), {}),
     (lambda m: None, {"MCPREEL_NO_INSTALL": "1"}),
 ], ids=["no apt-get", "neither root nor sudo", "told not to"])
-def test_elsewhere_it_says_what_to_install(machine, prepare, env):
+def test_on_other_systems_missing_packages_are_printed(machine, prepare, env):
     (machine / "lacks-libxxhash").touch()
     (machine / "ninja").unlink()
     prepare(machine)
@@ -129,7 +129,7 @@ def test_elsewhere_it_says_what_to_install(machine, prepare, env):
     assert "Homebrew:       ninja xxhash" in said
 
 
-def test_sudo_is_used_by_others_than_root(machine):
+def test_sudo_is_used_by_other_users_than_root(machine):
     script(machine, "id", "echo 1000")
     script(machine, "sudo", f'echo "sudo $1" >>{machine}/apt.log; [ "$1" = -n ] && shift; exec "$@"')
     (machine / "lacks-libuv").touch()
@@ -138,5 +138,5 @@ def test_sudo_is_used_by_others_than_root(machine):
     assert code == 0 and apt[0] == "sudo -n"
 
 
-def test_an_unknown_group_is_refused(machine):
+def test_an_unknown_group_is_rejected(machine):
     assert run(machine, "everything")[0] == 2

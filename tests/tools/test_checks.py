@@ -104,8 +104,8 @@ def copy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def clean(copy):
-    """What each check says of the tree as it is, so that a fault that stands there already
-    does not hide whether a planted one is found."""
+    """The findings of each check in the unchanged tree, so that an existing fault does not hide
+    whether a planted one is found."""
     copy.build()
     said = {check: copy.run(check) for check in CHECKS}
     copy.mend()
@@ -211,7 +211,7 @@ FAULTS = [
            "#include <xxhash.h>\n#include <zlib.h>\n#include <zstd.h>\n"},
           "src/base/bad.c:1: <curl/curl.h> belongs to src/transport/curl-load.h",
           "src/base/bad.c:2: <re2/re2.h> belongs to src/base/regex.cc",
-          "src/base/bad.c:3: <yaml.h> belongs to src/format/yaml.c",
+          "src/base/bad.c:3: <yaml.h> belongs to src/yaml/yaml-tree.c",
           "src/base/bad.c:4: <xxhash.h> belongs to src/base/hash.c",
           "src/base/bad.c:5: <zlib.h> belongs to src/base/compress.c",
           "src/base/bad.c:6: <zstd.h> belongs to src/base/compress.c"),
@@ -229,6 +229,17 @@ FAULTS = [
           {"src/base/bad.c": "int bad;\n"},
           "docs/MODULES.md: is not up to date; run 'tools/check-modules --fix'",
           "src/base/bad.c:1: has no first sentence that tells what it does"),
+    fault("check-contract-rules", "a case that is not on the page",
+          {"tests/contract/tool-title.json": ("The title of a tool changes", "A tool has another title")},
+          "docs/contract-rules.md: is not up to date; run 'tools/check-contract-rules --fix'"),
+    fault("check-contract-rules", "a rule without a case",
+          {"src/diff/contract-rules.c": ('"tool.icons.changed"', '"tool.icon.changed"')},
+          "docs/contract-rules.md: is not up to date; run 'tools/check-contract-rules --fix'",
+          "src/diff/contract-rules.c: no case in tests/contract/ triggers 'tool.icon.changed'"),
+    fault("check-contract-rules", "a severity that the cases do not have",
+          {"src/diff/contract-rules.c": ('"tool.icons.changed", CHANGED, COSMETIC', '"tool.icons.changed", CHANGED, SAFE')},
+          "docs/contract-rules.md: is not up to date; run 'tools/check-contract-rules --fix'",
+          "src/diff/contract-rules.c: 'tool.icons.changed' is cosmetic in tests/contract/"),
     fault("check-symbols", "a tag that two files define",
           {"src/base/bad.c": "struct twice {\n    int a;\n};\n", "src/json/bad.c": "enum other { A };\nenum twice { B };\n"},
           "src/json/bad.c:2: the tag 'twice' is defined at src/base/bad.c:1 already"),
@@ -358,12 +369,32 @@ FAULTS = [
     fault("check-text", "a word that hides who acts",
           {"src/base/bad.c": "/* Nob" "ody calls it. */\nputs(\"who" "ever\"); /* some" "body */\nint nobody;\n"
                              "/* who" "ever: text-ok: quotes the old text */\n/* who" "ever: text-ok */\n",
-           "docs/bad.md": "It is\nof " "old.\n\n```\nwhoever\n```\n", "tests/unit/fine.h": header("fine.h", "/* nob" "ody */")},
+           "docs/bad.md": "It is\nof " "old.\n\n```\nwhoever\n```\n"},
           "docs/bad.md:2: name who acts: 'of " "old'",
           "src/base/bad.c:1: name who acts: 'Nob" "ody'",
           "src/base/bad.c:2: name who acts: 'some" "body'",
           "src/base/bad.c:2: name who acts: 'who" "ever'",
           "src/base/bad.c:5: name who acts: 'who" "ever'"),
+    fault("check-text", "a word that hides who acts, in a test",
+          {"tests/unit/bad.h": header("bad.h", "/* nob" "ody */\nputs(\"nob" "ody\");"),
+           "tests/bad.py": 'def f():\n    """Fine. Who' ' asks gets it."""\n    return "nob' 'ody"  # some' 'body\n',
+           "tests/golden/bad.case": "# What" " is left.\nrun nob" "ody\n", "tools/bad.txt": "# Of" " two the last.\n"},
+          "tests/bad.py:2: a sentence begins with 'Who'",
+          "tests/bad.py:3: name who acts: 'some" "body'",
+          "tests/golden/bad.case:1: a sentence begins with 'What'",
+          "tests/unit/bad.h:4: name who acts: 'nob" "ody'",
+          "tools/bad.txt:1: a sentence begins with 'Of'"),
+    fault("check-text", "a test without a subject in its name",
+          {"tests/test_who_asks.py": "def test_what_is_left():\n    pass\n\n\ndef test_of_two_one():\n    pass\n\n\n"
+                                     "def test_nob" "ody_asks():\n    pass\n\n\ndef test_whatever_offers():\n    pass\n",
+           "tests/unit/test-bad.c": "t[] = { cmocka_unit_test(it_is_some" "bodys), cmocka_unit_test(it_hits_some" "body) };\n",
+           "tests/playbook/what-is-left.play": "run\n"},
+          "tests/playbook/what-is-left.play:1: a test is named by subject, verb and object: 'what-is-left'",
+          "tests/test_who_asks.py:1: a test is named by subject, verb and object: 'what_is_left'",
+          "tests/test_who_asks.py:1: a test is named by subject, verb and object: 'who_asks'",
+          "tests/test_who_asks.py:5: a test is named by subject, verb and object: 'of_two_one'",
+          "tests/test_who_asks.py:9: a test is named by subject, verb and object: 'nob" "ody_asks'",
+          "tests/unit/test-bad.c:1: a test is named by subject, verb and object: 'it_hits_some" "body'"),
     fault("check-text", "a sentence without a subject after a lead-in, in a cell and in a quote",
           {"docs/bad.md": "**Lead.** What is left goes.\n\n| a | What is b |\n\n> Who asks gets it.\n"},
           "docs/bad.md:1: a sentence begins with 'What'", "docs/bad.md:3: a sentence begins with 'What'",
@@ -410,23 +441,23 @@ def test_a_missing_protection_is_found(tree, protection, opposite, finding):
     assert tree.run("check-hardening") == (1, [f"build/mcpreel: {finding}"])
 
 
-def test_a_program_that_is_not_there_is_found(tree):
+def test_a_missing_program_is_found(tree):
     assert tree.run("check-hardening") == (
         1, ["build/mcpreel: is not a program that readelf can read"])
 
 
-def test_objects_that_are_not_there_are_found(tree):
+def test_missing_objects_are_found(tree):
     for check in ("check-symbols", "check-doors"):
         assert tree.run(check) == (1, ["build: there are no objects; run 'make' first"])
 
 
-def test_format_can_be_mended(tree, clean):
+def test_check_format_fix_formats_a_file(tree, clean):
     tree.plant("src/base/bad.c", "int x   = 1;\n")
     assert tree.run("check-format", "--fix") == (0, [])
     assert (tree.root / "src/base/bad.c").read_text() == "int x = 1;\n"
 
 
-def test_another_clang_format_does_not_judge(tree, tmp_path):
+def test_another_release_of_clang_format_is_not_used(tree, tmp_path):
     fake = tmp_path / "clang-format-14"
     fake.write_text("#!/bin/sh\necho clang-format version 19.1.7\n")
     fake.chmod(0o755)

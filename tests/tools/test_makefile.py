@@ -24,7 +24,7 @@ def test_help_explains_every_command():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_there(command):
+def test_every_command_exists(command):
     assert make("-n", command)
 
 
@@ -51,14 +51,14 @@ def test_clean_keeps_the_downloads(tmp_path):
     ("tests: wip on streams", "not finished"),
     ("a: " + "b " * 60, "longer than"),
 ])
-def test_the_hook_judges_subjects(tmp_path, subject, why):
+def test_the_hook_checks_subjects(tmp_path, subject, why):
     (tmp_path / "message").write_text(subject + "\n")
     hook = subprocess.run([ROOT / "tools/hooks/commit-msg", tmp_path / "message"], stderr=subprocess.PIPE, text=True)
     assert hook.returncode == (1 if why else 0)
     assert not why or why in hook.stderr
 
 
-def test_hooks_are_installed_where_git_looks(tmp_path):
+def test_hooks_are_installed_in_the_git_directory(tmp_path):
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / "tools/hooks").mkdir(parents=True)
     shutil.copy(ROOT / "tools/hooks/commit-msg", tmp_path / "tools/hooks")
@@ -66,7 +66,7 @@ def test_hooks_are_installed_where_git_looks(tmp_path):
     assert os.access(tmp_path / ".git/hooks/commit-msg", os.X_OK)
 
 
-def test_the_license_is_named_and_installed():
+def test_the_license_is_declared_and_installed():
     text = (ROOT / "LICENSE").read_text()
     assert text.startswith("MIT License\n") and "the mcpreel authors" in text
     assert re.search(r"^ *license: 'MIT',$", (ROOT / "meson.build").read_text(), re.M)
@@ -97,7 +97,7 @@ def fake_tools(tmp_path):
     return {"cwd": tmp_path, "env": {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}}
 
 
-def test_a_build_says_what_it_does(fake_tools):
+def test_a_build_prints_its_steps(fake_tools):
     done = subprocess.run(["make", "-f", ROOT / "Makefile", "demo"], stdout=subprocess.PIPE, text=True, check=True, **fake_tools)
     configuring, compiling, built, demo, *_ = done.stdout.splitlines()
     assert configuring == "configuring build for gcc"
@@ -106,7 +106,7 @@ def test_a_build_says_what_it_does(fake_tools):
     assert demo.startswith("recording and replaying ")
 
 
-def test_on_a_terminal_a_build_shows_its_progress(fake_tools):
+def test_a_build_shows_progress_on_a_terminal(fake_tools):
     ours, theirs = pty.openpty()
     subprocess.run(["make", "-f", ROOT / "Makefile", "all"], stdout=theirs, check=True, **fake_tools)
     os.close(theirs)

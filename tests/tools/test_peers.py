@@ -33,7 +33,7 @@ def on_bare(run, bare, command, ci=""):
 
 
 @pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("conformance", 10), ("others", 10), ("browsers", 4)])
-def test_every_npm_package_is_pinned_by_hash_and_by_no_address(folder, least):
+def test_every_npm_package_is_pinned_by_hash_without_address(folder, least):
     packages = json.loads((LOCKS / folder / "package-lock.json").read_text())["packages"]
     assert len(packages) > least
     for path, package in packages.items():
@@ -44,7 +44,7 @@ def test_every_npm_package_is_pinned_by_hash_and_by_no_address(folder, least):
 
 
 @pytest.mark.parametrize("name", ["requirements", "fastmcp", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite"])
-def test_every_python_package_is_pinned_by_hash_and_by_no_address(name):
+def test_every_python_package_is_pinned_by_hash_without_address(name):
     lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
         assert re.fullmatch(r"[a-z0-9-]+(\[[a-z]+\])?==\S+( +--hash=sha256:[0-9a-f]{64})+ *", requirement), requirement
@@ -61,7 +61,7 @@ def test_every_go_module_is_pinned_by_hash():
         assert re.search(rf"^{re.escape(module)} {re.escape(version)} h1:\S{{44}}$", hashes, re.M), module
 
 
-def test_every_crate_is_pinned_by_hash_and_by_no_address():
+def test_every_crate_is_pinned_by_hash_without_address():
     """All but our own, of which there is one."""
     packages = (LOCKS / "rmcp/Cargo.lock").read_text().split("\n[[package]]\n")[1:]
     assert len(packages) > 50
@@ -75,7 +75,7 @@ def test_every_crate_is_pinned_by_hash_and_by_no_address():
         assert any(one.startswith(f'name = "{name}"\nversion = "{version}"\n') for one in pinned), name
 
 
-def test_every_jar_is_pinned_by_hash_and_by_no_address():
+def test_every_jar_is_pinned_by_hash_without_address():
     lines = (LOCKS / "java/jars.lock").read_text().splitlines()
     assert len(lines) > 5
     for line in lines:
@@ -87,7 +87,7 @@ def test_every_jar_is_pinned_by_hash_and_by_no_address():
 @pytest.mark.parametrize("group, program", [
     ("npm", "npm"), ("npm-pins", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("go", "go"),
     ("rmcp", "cargo"), ("java", "mvn")])
-def test_what_cannot_be_installed_is_said_and_leaves_nothing(run, bare, group, program):
+def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare, group, program):
     ran = on_bare(run, bare, [bare / "tools/peers", group])
     assert ran.code == 1 and ran.out == b"", str(ran)
     assert f"peers: cannot install '{group}': cannot run '{program}'".encode() in ran.err
@@ -95,7 +95,7 @@ def test_what_cannot_be_installed_is_said_and_leaves_nothing(run, bare, group, p
 
 
 @pytest.mark.parametrize("changed", ["go/go.sum", "go/client/main.go", "go/server/main.go"])
-def test_a_changed_source_of_a_go_peer_is_another_installation(run, bare, changed):
+def test_a_changed_source_of_a_go_peer_causes_a_new_installation(run, bare, changed):
     """A 'go' that builds nothing is enough to see where its work would be put."""
     (bare / "bin" / "go").write_text("#!/bin/sh\n")
     (bare / "bin" / "go").chmod(0o755)
@@ -106,7 +106,7 @@ def test_a_changed_source_of_a_go_peer_is_another_installation(run, bare, change
     assert (before.code, after.code) == (0, 0) and before.out != after.out, f"{before}\n{after}"
 
 
-def test_all_sources_of_the_peers_that_are_compiled_count():
+def test_all_sources_of_compiled_peers_count():
     text = (ROOT / "tools/peers").read_text()
     sources = [*(LOCKS / "go").rglob("*.go"), *(LOCKS / "rmcp").rglob("*.rs"), *(LOCKS / "java").rglob("*.java")]
     assert len(sources) > 5
@@ -126,7 +126,7 @@ def stand_in(bare):
     return put
 
 
-def test_the_lock_that_cargo_gets_names_its_own_registry(run, bare, stand_in):
+def test_the_lock_file_for_cargo_names_its_registry(run, bare, stand_in):
     """Asked for a lock of its own, it says the name; the one it builds with has that for every crate with a checksum."""
     stand_in("cargo", f"""case $1 in
 generate-lockfile) echo 'source = "some-registry"' >Cargo.lock ;;
@@ -142,7 +142,7 @@ esac""")
 
 
 @pytest.mark.parametrize("named", ["", "source = \"one\"\nsource = \"two\""])
-def test_a_cargo_that_names_no_registry_or_two_is_refused(run, bare, stand_in, named):
+def test_a_cargo_with_no_or_two_registries_is_rejected(run, bare, stand_in, named):
     stand_in("cargo", f"printf '%s\\n' '{named}' >Cargo.lock")
     ran = on_bare(run, bare, [bare / "tools/peers", "rmcp"])
     assert ran.code == 1 and b"peers: cannot install 'rmcp': Cargo names" in ran.err, str(ran)
@@ -150,7 +150,7 @@ def test_a_cargo_that_names_no_registry_or_two_is_refused(run, bare, stand_in, n
 
 
 @pytest.mark.parametrize("content, code", [("good", 0), ("forged", 1)])
-def test_a_forged_jar_is_refused(run, bare, stand_in, content, code):
+def test_a_forged_jar_is_rejected(run, bare, stand_in, content, code):
     stand_in("mvn", f"""for word; do case $word in -DoutputDirectory=*) echo {content} >"${{word#*=}}/one.jar" ;; esac; done""")
     stand_in("javac", "exit 0")
     good = hashlib.sha256(b"good\n").hexdigest()
@@ -161,7 +161,7 @@ def test_a_forged_jar_is_refused(run, bare, stand_in, content, code):
     assert len(list((bare / "build" / "peers").iterdir())) == 1 - code
 
 
-def test_a_forged_package_is_refused(run, bare):
+def test_a_forged_package_is_rejected(run, bare):
     (bare / "wheels").mkdir()
     with zipfile.ZipFile(bare / "wheels" / "pluggy-1.7.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("pluggy-1.7.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: pluggy\nVersion: 1.7.0\n")
@@ -175,12 +175,12 @@ def test_a_forged_package_is_refused(run, bare):
 
 
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
-def test_usage_is_explained(run, arguments):
+def test_usage_errors_are_explained(run, arguments):
     ran = run([ROOT / "tools" / "peers", *arguments])
     assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|conformance|others|python|fastmcp|mcp-recorder|go|rmcp|java|agents|"), str(ran)
 
 
-def test_a_missing_peer_is_a_loud_skip(run, bare):
+def test_a_missing_peer_is_a_visible_skip(run, bare):
     ran = on_bare(run, bare, [sys.executable, "-m", "pytest", "-q", "tests"])
     assert ran.code == 0, str(ran)
     assert b"1 skipped" in ran.out and b"NOT RUN tests/test_one.py::test_that_needs_a_peer: " in ran.out, str(ran)
@@ -191,7 +191,7 @@ def test_a_missing_peer_is_a_failure_in_ci(run, bare):
     assert ran.code == 1 and b"cannot install 'npm'" in ran.out, str(ran)
 
 
-def test_whatever_else_is_lacking_is_a_failure_in_ci(run, bare):
+def test_any_other_missing_requirement_is_a_failure_in_ci(run, bare):
     """In a fixture or in a test; what is known to fail is something else."""
     (bare / "tests" / "test_one.py").write_text("""import pytest
 

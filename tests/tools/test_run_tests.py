@@ -38,7 +38,7 @@ def test_all_passed(runner, monkeypatch, capsys):
     assert (code, out[-1]) == (0, "3 passed, 0 failed")
 
 
-def test_a_failure_shows_its_log_once_and_fails(runner, monkeypatch, capsys):
+def test_a_failure_prints_its_log_once_and_fails(runner, monkeypatch, capsys):
     log = "[ RUN      ] y\n[  ERROR   ] --- 1 != 2\n[       OK ] z\n"
     case = runner.Case
     code, out = end_of(runner, monkeypatch, capsys,
@@ -49,7 +49,7 @@ def test_a_failure_shows_its_log_once_and_fails(runner, monkeypatch, capsys):
     assert not any("RUN" in line or "OK" in line for line in out)
 
 
-def test_a_skip_is_loud(runner, monkeypatch, capsys):
+def test_a_skip_is_visible(runner, monkeypatch, capsys):
     case = runner.Case
     code, out = end_of(runner, monkeypatch, capsys,
                        ("a", [case("x", "passed"), case("y", "skipped", "no network")]))
@@ -57,7 +57,7 @@ def test_a_skip_is_loud(runner, monkeypatch, capsys):
     assert "  SKIPPED a: y" in out and "    no network" in out
 
 
-def test_what_is_to_be_seen_is_shown(runner, monkeypatch, capsys):
+def test_selected_output_is_printed(runner, monkeypatch, capsys):
     cases = [runner.Case("x", outcome, shown=f"a {outcome}\nb") for outcome in ("passed", "failed")]
     _, out = end_of(runner, monkeypatch, capsys, ("a", cases))
     assert out[1:5] == ["    a passed", "    b", "    a failed", "    b"]
@@ -70,7 +70,7 @@ def test_a_skip_in_ci_is_a_failure(runner, monkeypatch, capsys):
     assert (code, out[-1]) == (1, "1 passed, 1 failed")
 
 
-def test_nothing_is_no_success(runner, monkeypatch, capsys):
+def test_an_empty_run_is_a_failure(runner, monkeypatch, capsys):
     assert end_of(runner, monkeypatch, capsys) == (1, ["no tests ran", "0 passed, 0 failed"])
     code, out = end_of(runner, monkeypatch, capsys, ("a", [runner.Case("x", "passed")]), ("b", []))
     assert (code, out[-1]) == (1, "1 passed, 1 failed")
@@ -151,7 +151,7 @@ def test_every_test_of_a_program_counts(runner):
     assert "0x1 != 0x2" in bad.detail
 
 
-def test_programs_that_are_not_built_are_a_failure(runner):
+def test_missing_programs_are_a_failure(runner):
     (runner.ROOT / "meson.build").write_text(MESON)
     (runner.ROOT / "x.c").write_text(UNIT)
     subprocess.run(["meson", "setup", "build"], cwd=runner.ROOT, check=True, stdout=subprocess.DEVNULL)
@@ -212,7 +212,7 @@ def test_a_check_that_cannot_judge_is_a_skip(runner):
         ("check-good", "passed", "says good\n"), ("check-unable", "skipped", "says unable\n")]
 
 
-def test_what_hangs_is_ended(runner, monkeypatch):
+def test_a_hanging_test_is_ended(runner, monkeypatch):
     monkeypatch.setattr(runner, "HEARTBEAT", 0.1)
     code, out = runner.run(["sh", "-c", "echo before; sleep 60 & wait"], 0.2)
     assert code is None and out.startswith("before\n") and "ended after" in out

@@ -27,7 +27,7 @@ int cli_close(void **state); /* removes it with everything in it */
 /* A file with ' for " and ` for \. */
 void cli_put_file(struct cli *d, const char *name, const char *text);
 
-/* What is in a file, with ' for " and ` for \; valid until the next call. */
+/* Returns the content of a file, with ' for " and ` for \; valid until the next call. */
 const char *cli_get_file(struct cli *d, const char *name);
 
 size_t cli_count_files(struct cli *d); /* files there are, hidden ones included */

@@ -1,7 +1,7 @@
 /* tests/unit/completion-check.h - searches the completion script of a shell for texts.
  *
- * What a script does is seen by running it in the shell itself; here, what it may not hold,
- * and how texts are quoted. */
+ * The shell tests run the scripts; this checks which text a script may not contain, and how
+ * texts are quoted. */
 #ifndef COMPLETION_CHECK_H
 #define COMPLETION_CHECK_H
 

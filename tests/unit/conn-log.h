@@ -1,7 +1,7 @@
 /* tests/unit/conn-log.h - receiver of the events of a connection that logs them.
  *
- * Its four functions are the callbacks of a connection, be it a dial or a far one. What ends
- * the loop: the end, a failure, and as many bytes as one wants to hear. */
+ * Its four functions are the callbacks of a connection of either kind. The loop ends with
+ * the connection, with a failure, or after a given number of bytes. */
 #ifndef CONN_LOG_H
 #define CONN_LOG_H
 

@@ -6,8 +6,8 @@
 #include "test.h"
 #include "transport/http-conn.h"
 
-/* A connection without a socket, and an owner that does what it is told. What goes out and what
- * happens is written down where the owner writes. */
+/* A connection without a socket, and an owner that follows a script. Output and events are
+ * written to the owner's log. */
 struct rig {
     struct http_conn_shared shared;
     struct http_conn conn;
@@ -124,7 +124,7 @@ static inline void tick(struct rig *r, int64_t ms)
     http_conn_tick(&r->conn, r->now);
 }
 
-/* What was written down since the last time. */
+/* Returns the log since the last call. */
 static inline void assert_rig_saw(struct rig *r, const char *want)
 {
     assert_str(buf_str(&r->owner.text), str_z(want));

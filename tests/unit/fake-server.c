@@ -167,8 +167,8 @@ static void start_server(struct fake_server *p, const struct fake_server_step *s
     /* The port stands at the same place in both. */
     p->port = ntohs(((struct sockaddr_in *)&name)->sin_port);
     BUG_IF(pthread_create(&p->thread, NULL, run_script, p) != 0);
-    /* A thread that begins allocates. Whoever forks meanwhile has a child in which that never
-     * ends: ASan's allocator stays locked there. */
+    /* A thread that starts allocates. A process that forks meanwhile has a child in which
+     * that never ends: ASan's allocator stays locked there. */
     while (sem_wait(&p->progress) != 0)
         BUG_IF(errno != EINTR);
 }

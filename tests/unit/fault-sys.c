@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/* What only takes its time is no fault to the caller. */
+/* A slow call is no fault for the caller. */
 static const struct fault *apply_fault(const struct fault *fault)
 {
     struct pollfd gate = { .fd = fault->gate, .events = POLLIN };

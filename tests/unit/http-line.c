@@ -48,7 +48,7 @@ static bool skip_prefix(struct str *word, const char *name)
 
 #define IN_QUERY "sessionId="
 
-/* What follows "sessionId="; the end of the text: nothing does. */
+/* Returns the text after "sessionId="; the end of the text: there is none. */
 static size_t find_session(struct str text)
 {
     const char *at = text.len ? memmem(text.at, text.len, IN_QUERY, sizeof IN_QUERY - 1) : NULL;
@@ -121,7 +121,7 @@ static void add_session(struct http_line *l, struct str value)
     headers_add(&l->fields, STR("Mcp-Session-Id"), value);
 }
 
-/* What the revision without sessions wants to hear twice. */
+/* Headers that the stateless protocol requires beside the body. */
 static void add_stateless(struct http_line *l)
 {
     struct json_fault fault;
@@ -315,7 +315,7 @@ static unsigned number_of(struct str id)
     return (unsigned)ascii_hex(id.at[0]) * 16 + (unsigned)ascii_hex(id.at[1]);
 }
 
-/* What is written for a header line; those that every stream has are taken for granted. */
+/* Returns the text of a header; those that every stream has are left out. */
 static void write_field(struct buf *to, const struct header *f, bool stream)
 {
 

@@ -12,15 +12,15 @@
  *     3 event=endpoint << /message?sessionId=3
  *     4 POST path=/message?sessionId=3 {"id":1,"method":"ping"}
  *
- * The number is that of the exchange. What is not said is as usual: a POST sends JSON and
- * takes JSON and events, a GET takes events, both are for us and come from no page. Of a
- * request one can say session=N, version=V, last=EVENT, accept=TYPE and type=TYPE (json, sse,
- * text, any; none: no such line), host=PLACE and origin=PLACE, path=PATH (maybe with a query:
- * sessionId=N is the id of that session, as it is in what an endpoint event says), Name:value
- * for any other header line, and "modern": the header lines that the revision without sessions
- * wants, by what the body says. A body that is no JSON comes after "raw". An answer names its
- * media type (json, sse, text, or nothing), session=N, and Name:value for any other header line
- * but those that every stream has. $META in a body is the _meta of a modern request. */
+ * The number is that of the exchange. Defaults: a POST sends JSON and accepts JSON and
+ * events, a GET accepts events, both have our Host and no Origin. A request can have
+ * session=N, version=V, last=EVENT, accept=TYPE and type=TYPE (json, sse, text, any; none:
+ * no such header), host=PLACE and origin=PLACE, path=PATH (maybe with a query: sessionId=N
+ * is the id of that session, as in an endpoint event), Name:value for any other header, and
+ * "modern": the headers that the stateless protocol requires, derived from the body. A body
+ * that is no JSON comes after "raw". A response names its media type (json, sse, text, or
+ * nothing), session=N, and Name:value for any other header but those that every stream has.
+ * $META in a body is the _meta of a stateless request. */
 #ifndef HTTP_LINE_H
 #define HTTP_LINE_H
 

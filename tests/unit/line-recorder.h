@@ -1,8 +1,8 @@
 /* tests/unit/line-recorder.h - records HTTP exchanges that are given as lines (http-line.h).
  *
- * What they say goes through the very tap that `record` has; each a millisecond after the
- * one before it. An answer that is no stream ends its exchange. The server's own paths are
- * /mcp and /sse. */
+ * The messages go through the recorder of `record`; each a millisecond after the one before
+ * it. A response that is no stream ends its exchange. The server's own paths are /mcp and
+ * /sse. */
 #ifndef LINE_RECORDER_H
 #define LINE_RECORDER_H
 

@@ -22,18 +22,33 @@ static inline void loaded_index_answer_all(struct index *s)
             s->calls[op].flags |= CALL_HAS_RESPONSE;
 }
 
-static inline void loaded_index_init(struct loaded_index *s, enum match_mode mode,
-                                     const char *recording)
+static inline void loaded_index_init_with(struct loaded_index *s,
+                                          const struct params_rules *rules,
+                                          const char *recording)
 {
-    struct params_rules rules = matcher_rules(mode, false);
-
     message_store_memory_init(&s->store);
     fuzzy_init(&s->fuzzy, &s->index);
     index_message_init(&s->text);
-    index_init(&s->index, &s->store.store, &rules, &s->fuzzy.observer);
+    index_init(&s->index, &s->store.store, rules, &s->fuzzy.observer);
     terse_feed(&s->index.sink, recording);
     loaded_index_answer_all(&s->index);
     index_finish(&s->index);
+}
+
+static inline void loaded_index_init(struct loaded_index *s, enum match_mode mode,
+                                     const char *recording)
+{
+    struct params_rules rules = matcher_rules(&(struct match_options){ .mode = mode }, false);
+
+    loaded_index_init_with(s, &rules, recording);
+}
+
+/* Options without rules, for a report. */
+static inline const struct match_options *loaded_index_exact(void)
+{
+    static const struct match_options exact = { .mode = MATCH_BY_REQUEST };
+
+    return &exact;
 }
 
 static inline void loaded_index_release(struct loaded_index *s)

@@ -37,7 +37,7 @@ struct str op_lines_get(const struct op_lines *t, uint64_t number);
 /* Fails unless all operations have ended. */
 void op_lines_assert_ended(const struct op_lines *t);
 
-/* What comes of traffic, as terse_feed_plain() has it. */
+/* The operations of traffic, as terse_feed_plain() reads it. */
 void op_lines_of_traffic(struct str traffic, struct buf *to);
 
 /* A story; see text-cases.h. */

@@ -9,7 +9,7 @@
  *     /bad     tries a header that is refused, then 502
  *     /drop    aborts before it has said anything  /last     as /echo, and no other request
  *
- * Everything else is 404. What happens is written down. Knows nothing of cmocka. */
+ * Everything else is 404. Events are logged. Does not know cmocka. */
 #ifndef PATH_RESPONDER_H
 #define PATH_RESPONDER_H
 
@@ -28,7 +28,7 @@ void path_responder_release(struct path_responder *o);
 /* The latest is over, and as it should be. */
 void path_responder_end(struct path_responder *o);
 
-/* Whoever it is on will be closed, and say nothing. */
+/* Closes the connection of the current request without a response. */
 void path_responder_forget(struct path_responder *o);
 
 extern const struct http_exchange_events

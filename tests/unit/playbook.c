@@ -8,12 +8,14 @@
 #include "test.h"
 #include "trace/parse-messages.h"
 
-enum { TIMERS = 64 };
+enum { TIMERS = 64, TOOLS = 4 };
 
 struct playbook {
     struct action_sink out;
     struct sink from_client, from_server;
     struct message_store_memory shelf;
+    struct compare_rules rules;
+    struct match_tool_mode tools[TOOLS];
     struct fuzzy fuzzy;
     struct index script;
     struct http_index http;
@@ -21,7 +23,7 @@ struct playbook {
     struct replay mock;
     struct http_replay http_mock; /* instead of `replay`, if the client is on HTTP */
     struct buf recording;         /* its lines */
-    struct buf got; /* what the mock did and nobody has expected yet, a line each */
+    struct buf got; /* actions of the replay that were not expected yet, a line each */
     struct buf *why;
     size_t line;
     int64_t now_us;
@@ -246,7 +248,7 @@ static bool read_flag(struct replay_options *o, struct str word)
     if (str_eq(word, STR("order=total")))
         o->match.total_order = true;
     else if (str_eq(word, STR("recorder")))
-        o->mcp_recorder_errors = o->match.any_method = o->match.rules.numbers_as_text = true;
+        o->mcp_recorder_errors = o->match.any_method = true;
     else if (str_eq(word, STR("fail-at-end")))
         o->fail_at_end = true;
     else if (str_eq(word, STR("strict-unused")))
@@ -258,22 +260,47 @@ static bool read_flag(struct replay_options *o, struct str word)
     return true;
 }
 
-static bool read_option(struct replay_options *o, struct str word)
+static bool read_mode(struct str word, enum match_mode *mode)
 {
     static const struct {
         const char *word;
         enum match_mode mode;
-    } modes[] = { { "match=sequential", MATCH_SEQUENTIAL },
-                  { "match=by-request", MATCH_BY_REQUEST },
-                  { "match=fuzzy", MATCH_FUZZY },
-                  { "match=strict", MATCH_STRICT } };
+    } modes[] = { { "sequential", MATCH_SEQUENTIAL },
+                  { "by-request", MATCH_BY_REQUEST },
+                  { "fuzzy", MATCH_FUZZY },
+                  { "strict", MATCH_STRICT } };
 
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (str_eq(word, str_z(modes[i].word))) {
-            o->match.mode = modes[i].mode;
-            o->match.rules = matcher_rules(modes[i].mode, o->mcp_recorder_errors);
+            *mode = modes[i].mode;
             return true;
         }
+    return false;
+}
+
+/* "match=MODE", "match=TOOL=MODE", "ignore-path=PATH" and "ignore-field=NAME". */
+static bool read_match(struct playbook *p, struct replay_options *o, struct str word)
+{
+    struct str name = str_cut(&word, '=');
+    struct err e = ERR_NONE;
+
+    if (str_eq(name, STR("ignore-path")))
+        return compare_rules_add_path(&p->rules, COMPARE_PATH_IGNORE, word, &e);
+    if (str_eq(name, STR("ignore-field")))
+        return compare_rules_add_field(&p->rules, word, &e);
+    if (!str_eq(name, STR("match")))
+        return false;
+    if (read_mode(word, &o->match.mode))
+        return true;
+    assert_true(o->match.tool_count < TOOLS);
+    p->tools[o->match.tool_count].tool = str_cut(&word, '=');
+    return read_mode(word, &p->tools[o->match.tool_count++].mode);
+}
+
+static bool read_option(struct playbook *p, struct replay_options *o, struct str word)
+{
+    if (read_match(p, o, word))
+        return true;
     if (str_eq(word, STR("on-miss=error")))
         o->on_miss = ON_MISS_ERROR;
     else if (str_eq(word, STR("on-miss=warn")))
@@ -295,17 +322,21 @@ static bool read_option(struct replay_options *o, struct str word)
 
 static bool read_options(struct playbook *p, struct str words)
 {
-    struct replay_options options = { .match = { .mode = MATCH_BY_REQUEST } };
+    struct replay_options options = { .match = { .mode = MATCH_BY_REQUEST,
+                                                 .tools = p->tools } };
 
+    compare_rules_release(&p->rules);
     while (words.len) {
         struct str word = str_cut(&words, ' ');
 
-        if (!read_option(&options, word))
+        if (!read_option(p, &options, word))
             return set_mismatch(p, "no such option", word, STR_NONE);
     }
     /* mcp-recorder has a sequence of its own; its other ways are ours. */
     options.match.any_method =
         options.match.any_method && options.match.mode == MATCH_SEQUENTIAL;
+    options.match.rules = matcher_rules(&options.match, options.mcp_recorder_errors);
+    options.match.rules.ignore = params_ignore_has_effect(&p->rules) ? &p->rules : NULL;
     start_replay(p, &options);
     return true;
 }
@@ -411,8 +442,8 @@ static bool is_recorded(struct str line)
            str_starts(line, STR("conn=")) || str_starts(line, STR("session="));
 }
 
-/* The recording is poured in one piece, so that its lines are numbered. What is about HTTP
- * is recorded up to the first options, and played from there. */
+/* The recording is read in one piece, so that its lines are numbered. HTTP lines are
+ * recorded up to the first options, and replayed from there. */
 static void collect_recording(struct playbook *p, struct str text)
 {
     bool played = false;
@@ -464,5 +495,6 @@ bool playbook_run(struct str text, struct buf *why)
     end_replay(&p);
     buf_release(&p.recording);
     buf_release(&p.got);
+    compare_rules_release(&p.rules);
     return ok;
 }

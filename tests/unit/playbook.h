@@ -16,7 +16,8 @@
  * order and byte for byte; nothing else may come. "wait 5000 us" is a timer that was
  * set, "time" lets the one run out that is due first. "close" is that the client says no more,
  * "hurry" that all is to end soon. "options" starts afresh with the same recording; without it
- * the defaults of the command hold (match=by-request on-miss=error). Recorded lines may have
+ * the defaults of the command hold (match=by-request on-miss=error). "match=TOOL=MODE",
+ * "ignore-path=PATH" and "ignore-field=NAME" may come several times. Recorded lines may have
  * marks as in terse.h; those that start with "| " are lines of a native recording.
  *
  * "start upstream" and "up<<" are what the mock wants of the server behind it, "up>>" is

@@ -57,7 +57,7 @@ static inline void player_run_init(struct player_run *t, const char *recording)
     buf_init(&t->text, 1 << 20);
     loaded_index_init(&t->loaded, MATCH_SEQUENTIAL, recording);
     actions_init(&t->actions, &t->out);
-    replay_report_init(&t->report, &t->loaded.index);
+    replay_report_init(&t->report, &t->loaded.index, loaded_index_exact());
     player_init(&t->player, &t->loaded.index, &t->actions, &t->report, 0, &t->timers);
 }
 
@@ -77,7 +77,7 @@ static inline void player_run_play(struct player_run *t, size_t index, const cha
     struct mcp_message m = mcp_classify(terse_scan(&s, live), &s.arena);
 
     player_start(&t->player, (uint32_t)index + 1, &m, again);
-    /* What it keeps of the request must be its own. */
+    /* The player must copy the parts of the request that it keeps. */
     terse_scanned_release(&s);
 }
 

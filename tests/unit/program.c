@@ -36,7 +36,7 @@ static void set_up_pipes(int fds[3][2])
         assert_int_equal(pipe2(fds[i], O_CLOEXEC), 0);
 }
 
-/* Feeds and collects at once, so that nobody waits for the other. */
+/* Writes and reads at once, so that neither side blocks. */
 static void exchange_streams(struct program *p, int in, int out, int err, struct str bytes)
 {
     struct pollfd fds[] = { { in, POLLOUT, 0 }, { out, POLLIN, 0 }, { err, POLLIN, 0 } };

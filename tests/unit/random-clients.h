@@ -1,7 +1,7 @@
 /* tests/unit/random-clients.h - HTTP clients that act at random, and an engine that must
  * answer each request once.
  *
- * What they do is thrown by dice: the same at every run, another for every round. */
+ * Their actions are pseudo-random: the same at every run, others in every round. */
 #ifndef RANDOM_CLIENTS_H
 #define RANDOM_CLIENTS_H
 

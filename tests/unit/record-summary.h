@@ -1,10 +1,9 @@
 /* tests/unit/record-summary.h - contents of records by feature, to compare two readings of a
  * file.
  *
- * A sink. Every record becomes an entry, everything it says a note in it, under the
- * part of a recording that it belongs to; a view shows what is left when only some
- * parts are kept. What is made up where a format must say something and nobody knows
- * (a date of 1970, a latency of 0) is not told from silence. */
+ * A sink. Every record becomes an entry, every member a note in it, under the feature that
+ * it belongs to; a view shows the notes of some features. Placeholder values that a format
+ * requires (a date of 1970, a latency of 0) count as absent. */
 #ifndef RECORD_SUMMARY_H
 #define RECORD_SUMMARY_H
 
@@ -12,7 +11,7 @@
 #include "format/format.h"
 #include "trace/pairing.h"
 
-/* What no part names: numbering, who wrote the file, totals. */
+/* Members without a feature: numbering, the producer of the file, totals. */
 #define RECORD_SUMMARY_OTHER (1u << 31)
 #define RECORD_SUMMARY_ALL (~0u)
 
@@ -46,8 +45,8 @@ void record_summary_drop_header(struct record_summary *l);
 /* All parts that something was noted under, but for those that are no record's own. */
 unsigned record_summary_features(const struct record_summary *l);
 
-/* What a file says under these parts, its remarks, and its error or "end"; with ' for ",
- * as terse.h has it. */
+/* Returns the content of a file under these features, its warnings, and its error or "end";
+ * with ' for ", as in terse.h. */
 void record_summary_of_file(struct buf *to, const struct format *f, struct str text,
                             size_t step, unsigned parts);
 

@@ -28,8 +28,8 @@ struct rig {
     struct http_relay_end end;
 };
 
-/* Of what is told one after the other, each goes on, and is settled, before the next; only an
- * answer may come with its head, and the end with either. */
+/* Each step is forwarded and complete before the next begins; only a response may come with
+ * its head, and the end with either. */
 static inline void rig_on_request(void *to, struct http_relay_exchange *p,
                                   const struct request_head *r)
 {
@@ -205,7 +205,7 @@ static inline void close_rig(struct rig *g)
     buf_release(&g->received);
 }
 
-/* What the client says, and what it hears then, to its end. */
+/* Sends the client's text, and reads its response to the end. */
 static inline void rig_exchange(struct rig *g, const char *say, const char *hear)
 {
     buf_clear(&g->received);

@@ -1,7 +1,7 @@
 /* tests/unit/relay-session.h - a client, a relay and a server on one loop.
  *
- * The server is a shell script. What the client gets and what is handed over is kept
- * side by side, to be compared. */
+ * The server is a shell script. The bytes that the client gets and the lines of the owner
+ * are kept side by side, to be compared. */
 #ifndef RELAY_SESSION_H
 #define RELAY_SESSION_H
 

@@ -1,7 +1,7 @@
 /* tests/unit/temp-dir.h - runs a test in an empty temporary directory.
  *
- * As a test's setup and teardown, `*state` is the directory's path. What the test leaves
- * there is removed, folders too. Only what the program makes for a moment has a hidden
+ * As a test's setup and teardown, `*state` is the directory's path. Files that the test
+ * leaves there are removed, folders too. Only temporary files of the program have a hidden
  * name: a test that leaves such a file has failed. */
 #ifndef TEMP_DIR_H
 #define TEMP_DIR_H

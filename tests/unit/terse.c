@@ -377,10 +377,13 @@ static void put_mark(struct buf *to, const struct record *r, const char *name, u
 static bool terse_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct terse *t = (struct terse *)self;
+    struct record plain = *r;
     size_t from = t->text.len;
 
     if (t->fails)
         return err_set(e, ERR_IO, "no room");
+    plain.has &= t->no_times ? ~(unsigned)(HAS_US | HAS_LATENCY) : ~0U;
+    r = &plain;
     if (r->has & HAS_US)
         buf_printf(&t->text, "@%lld ", (long long)r->us);
     put_mark(&t->text, r, "conn", r->conn, HAS_CONN);

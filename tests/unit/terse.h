@@ -46,13 +46,14 @@ void terse_feed_plain(struct sink *to, struct str text); /* with " and \ as they
 struct terse {
     struct sink sink;
     struct buf text;
-    bool fails; /* takes nothing and says so */
+    bool fails;    /* takes nothing and says so */
+    bool no_times; /* writes neither times nor latencies */
 };
 
 void terse_init(struct terse *t);
 void terse_release(struct terse *t);
 
-/* What came since the last time. */
+/* Returns the text since the last call. */
 #define assert_terse(t, want)                                                                  \
     do {                                                                                       \
         assert_str(buf_str(&(t)->text), str_z(want));                                          \

@@ -38,7 +38,7 @@ static void check_lists(const char *recorded, const char *recorded_list, const c
     accepted_response_release(&c.a);
 }
 
-/* Of messages without redacted values. */
+/* For messages without redacted values. */
 static void check(const char *recorded, const char *live, const char *want)
 {
     check_lists(recorded, "", live, "", want, "");
@@ -69,7 +69,7 @@ static void a_result_may_become_an_error_and_back(void **state)
           "{'id':7,'error':{'code':1}}");
 }
 
-static void the_recorded_text_itself_changes_nothing(void **state)
+static void an_update_with_the_recorded_text_changes_nothing(void **state)
 {
     static const char *const texts[] = {
         "{'id':7,'result':{'a':1}}",
@@ -102,7 +102,7 @@ static void a_placeholder_stays_where_the_live_value_is_text_or_a_number(void **
                 "['/error/data/a~1b~0/0/k']");
 }
 
-static void it_goes_where_the_live_response_has_something_else(void **state)
+static void a_placeholder_is_removed_where_the_live_response_has_another_type(void **state)
 {
     (void)state;
     check("{'id':7,'result':{'a':'[REDACTED]','b':'[REDACTED]','c':'[REDACTED]'}}",
@@ -122,7 +122,7 @@ static void text_around_a_placeholder_stays_if_it_is_the_same(void **state)
                 "{'id':7,'result':{'a':'key [REDACTED:KEY] of é','b':2}}", "['/result/a']");
 }
 
-static void else_the_live_text_is_written_if_it_is_redacted_as_much(void **state)
+static void the_live_text_is_written_if_it_is_redacted_as_much(void **state)
 {
     (void)state;
     check_lists("{'id':7,'result':{'a':'key [REDACTED:rule-1] of x'}}", "['/result/a']",
@@ -133,7 +133,7 @@ static void else_the_live_text_is_written_if_it_is_redacted_as_much(void **state
                 "{'id':7,'result':{'a':'keys: [REDACTED:KEY] [REDACTED:B]'}}", "['/result/a']");
 }
 
-static void else_only_the_placeholder_is_written(void **state)
+static void only_the_placeholder_is_written_if_the_live_text_is_redacted_less(void **state)
 {
     static const char recorded[] =
         "{'id':7,'result':{'a':'key [REDACTED:KEY] of [REDACTED:rule-1]'}}";
@@ -232,12 +232,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_result_is_the_live_one_and_the_rest_as_recorded),
         cmocka_unit_test(a_result_may_become_an_error_and_back),
-        cmocka_unit_test(the_recorded_text_itself_changes_nothing),
+        cmocka_unit_test(an_update_with_the_recorded_text_changes_nothing),
         cmocka_unit_test(a_placeholder_stays_where_the_live_value_is_text_or_a_number),
-        cmocka_unit_test(it_goes_where_the_live_response_has_something_else),
+        cmocka_unit_test(a_placeholder_is_removed_where_the_live_response_has_another_type),
         cmocka_unit_test(text_around_a_placeholder_stays_if_it_is_the_same),
-        cmocka_unit_test(else_the_live_text_is_written_if_it_is_redacted_as_much),
-        cmocka_unit_test(else_only_the_placeholder_is_written),
+        cmocka_unit_test(the_live_text_is_written_if_it_is_redacted_as_much),
+        cmocka_unit_test(only_the_placeholder_is_written_if_the_live_text_is_redacted_less),
         cmocka_unit_test(a_value_that_only_the_record_lists_as_redacted_stays),
         cmocka_unit_test(names_of_members_stay_redacted),
         cmocka_unit_test(pointers_of_both_messages_are_listed_once),

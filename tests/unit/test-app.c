@@ -59,7 +59,7 @@ static void a_full_disk_is_an_io_error_that_names_standard_output(void **state)
     buf_release(&f.got);
 }
 
-static void a_reader_that_went_away_is_gone_not_wrong(void **state)
+static void a_closed_reader_is_reported_as_gone(void **state)
 {
     struct fake f = { .sys = { .write = fake_write }, .step = 3, .fail_with = EPIPE };
     struct app app = { .sys = &f.sys };
@@ -94,7 +94,7 @@ static void every_kind_of_error_has_its_exit_code(void **state)
     }
 }
 
-static void the_environment_is_the_one_handed_over(void **state)
+static void app_env_reads_the_given_environment(void **state)
 {
     char *env[] = { "TERM=dumb", "EMPTY=", "TERMINAL=x", NULL };
     struct app app = { .env = env };
@@ -106,7 +106,7 @@ static void the_environment_is_the_one_handed_over(void **state)
     assert_null(app_env(&app, "PATH"));
 }
 
-static void a_log_that_nobody_reads_holds_nobody_up(void **state)
+static void a_blocked_log_does_not_block_the_program(void **state)
 {
     const char want[] = "mcpreel: one\nmcpreel: two\n";
     char at[4096] = "";
@@ -135,7 +135,7 @@ static void a_log_that_nobody_reads_holds_nobody_up(void **state)
     close(fds[1]);
 }
 
-static void progress_is_for_a_terminal_that_is_not_quiet(void **state)
+static void progress_is_shown_only_on_a_terminal_that_is_not_quiet(void **state)
 {
     const struct app piped = { .stderr_is_tty = false };
     const struct app quiet = { .stderr_is_tty = true, .quiet = true };
@@ -152,11 +152,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(short_writes_interrupts_and_full_pipes_lose_nothing),
         cmocka_unit_test(a_full_disk_is_an_io_error_that_names_standard_output),
-        cmocka_unit_test(a_reader_that_went_away_is_gone_not_wrong),
+        cmocka_unit_test(a_closed_reader_is_reported_as_gone),
         cmocka_unit_test(every_kind_of_error_has_its_exit_code),
-        cmocka_unit_test(the_environment_is_the_one_handed_over),
-        cmocka_unit_test(a_log_that_nobody_reads_holds_nobody_up),
-        cmocka_unit_test(progress_is_for_a_terminal_that_is_not_quiet),
+        cmocka_unit_test(app_env_reads_the_given_environment),
+        cmocka_unit_test(a_blocked_log_does_not_block_the_program),
+        cmocka_unit_test(progress_is_shown_only_on_a_terminal_that_is_not_quiet),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@ static void add(struct appender_lines *p, struct str text)
                .text = text, .direction = 1, .messages = 1, .bytes = text.len }));
 }
 
-static void what_the_file_has_whole_is_taken_out(void **state)
+static void complete_written_lines_are_removed(void **state)
 {
     struct appender_lines p;
 
@@ -29,7 +29,7 @@ static void what_the_file_has_whole_is_taken_out(void **state)
     appender_lines_release(&p);
 }
 
-static void what_is_not_written_is_lost_or_untold(void **state)
+static void unwritten_lines_are_lost_or_unreported(void **state)
 {
     struct line_queue_loss told = { .by_direction[2].lines = 7 }, lost = { 0 }, untold = { 0 };
     struct appender_lines p;
@@ -54,7 +54,7 @@ static void what_is_not_written_is_lost_or_untold(void **state)
     appender_lines_release(&p);
 }
 
-static void a_buffer_is_lent_and_given_back(void **state)
+static void a_borrowed_buffer_is_returned(void **state)
 {
     const struct line_queue_line lines[] = { { .text = STR("one\n"), .messages = 1 },
                                              { .text = STR("two\n") } };
@@ -86,9 +86,9 @@ static void a_buffer_is_lent_and_given_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_file_has_whole_is_taken_out),
-        cmocka_unit_test(what_is_not_written_is_lost_or_untold),
-        cmocka_unit_test(a_buffer_is_lent_and_given_back),
+        cmocka_unit_test(complete_written_lines_are_removed),
+        cmocka_unit_test(unwritten_lines_are_lost_or_unreported),
+        cmocka_unit_test(a_borrowed_buffer_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

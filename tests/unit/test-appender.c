@@ -135,7 +135,7 @@ static uint64_t lost_messages(const struct bench *b)
     return n;
 }
 
-static void a_line_is_in_the_file_when_it_was_put(void **state)
+static void add_lines_returns_after_the_line_is_in_the_file(void **state)
 {
     struct bench b;
 
@@ -162,7 +162,7 @@ static void a_line_is_in_the_file_when_it_was_put(void **state)
 
 /* For every reason, every number of bytes that still fit, and whether or not the rest can
  * be cut off: nothing is lost, nothing is twice there, and it is told once. */
-static void whatever_fails_the_file_gets_every_line(void **state)
+static void the_file_gets_every_line_after_any_failure(void **state)
 {
     static const int reasons[] = { ENOSPC, EIO, EDQUOT, EFBIG };
 
@@ -196,7 +196,7 @@ static void whatever_fails_the_file_gets_every_line(void **state)
     }
 }
 
-static void interruptions_and_short_writes_are_no_trouble(void **state)
+static void interruptions_and_short_writes_lose_no_line(void **state)
 {
     struct bench b;
 
@@ -214,7 +214,7 @@ static void interruptions_and_short_writes_are_no_trouble(void **state)
     assert_content("file", STR("one\nlast\n"));
 }
 
-static void what_waits_is_written_without_any_further_line(void **state)
+static void queued_lines_are_written_without_a_further_line(void **state)
 {
     struct bench b;
 
@@ -231,7 +231,7 @@ static void what_waits_is_written_without_any_further_line(void **state)
     assert_content("file", STR("one\ntwo\n"));
 }
 
-static void it_is_well_again_when_all_is_written(void **state)
+static void the_degraded_state_ends_when_the_queue_is_empty(void **state)
 {
     struct bench b;
 
@@ -249,7 +249,7 @@ static void it_is_well_again_when_all_is_written(void **state)
     appender_free(b.a);
 }
 
-static void it_is_not_well_before_it_was_so_for_a_while(void **state)
+static void the_degraded_state_lasts_for_recover_us(void **state)
 {
     struct bench b;
 
@@ -268,7 +268,7 @@ static void it_is_not_well_before_it_was_so_for_a_while(void **state)
 }
 
 /* The first line is being written, and stays; of what waits the oldest goes. */
-static void what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts(void **state)
+static void lines_over_max_memory_become_a_gap_with_the_right_counts(void **state)
 {
     struct bench b;
     int gate[2];
@@ -301,7 +301,7 @@ static void what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts(void 
     assert_int_equal(b.how.lost.by_direction[1].bytes, 3);
 }
 
-static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
+static void a_line_larger_than_max_memory_is_kept(void **state)
 {
     struct bench b;
 
@@ -321,7 +321,7 @@ static void a_line_larger_than_the_memory_is_kept_all_the_same(void **state)
 }
 
 /* The caller would wait here for ever if it waited for the write that blocks. */
-static void a_write_that_blocks_holds_nobody_up(void **state)
+static void a_blocked_write_does_not_block_the_caller(void **state)
 {
     struct bench b;
     struct err e = ERR_NONE;
@@ -384,7 +384,7 @@ static void lines_in_quick_succession_are_written_one_by_one(void **state)
     buf_release(&want);
 }
 
-static void a_disk_that_hangs_at_the_end_is_left_behind(void **state)
+static void a_hanging_write_does_not_block_the_end(void **state)
 {
     static struct bench b; /* a thread outlives the test's own frame */
     int gate[2];
@@ -419,7 +419,7 @@ static void count_it(void *to)
     ++*(int *)to;
 }
 
-static void that_the_end_takes_its_time_is_told_once(void **state)
+static void a_slow_end_is_reported_once(void **state)
 {
     (void)state;
     for (int hangs = 0; hangs < 2; hangs++) {
@@ -449,7 +449,7 @@ static void that_the_end_takes_its_time_is_told_once(void **state)
     }
 }
 
-static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
+static void a_hanging_sync_does_not_block_the_end(void **state)
 {
     static struct bench b; /* a thread outlives the test's own frame */
     int gate[2];
@@ -474,7 +474,7 @@ static void a_sync_that_hangs_at_the_end_is_left_behind(void **state)
 }
 
 /* The disk is full, but for what little an account of the loss needs. */
-static void what_is_given_up_at_the_end_is_accounted_for(void **state)
+static void lines_lost_at_the_end_are_counted(void **state)
 {
     struct bench b;
 
@@ -498,7 +498,7 @@ static void what_is_given_up_at_the_end_is_accounted_for(void **state)
     assert_content("file", STR("one\nGAP 0/0 1/3 1/5 No space left on device\nlast\n"));
 }
 
-static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void **state)
+static void a_file_that_accepts_no_more_ends_with_its_last_line(void **state)
 {
     struct bench b;
 
@@ -518,7 +518,7 @@ static void when_nothing_is_taken_any_more_the_file_ends_with_its_last_line(void
     assert_content("file", STR("one\n"));
 }
 
-static void the_end_tries_as_long_as_there_is_time(void **state)
+static void writes_are_retried_until_the_time_limit_of_the_end(void **state)
 {
     struct bench b;
 
@@ -544,7 +544,7 @@ static void open_gate(void *to)
 }
 
 /* The end comes while the disk still thinks about a try that fails. */
-static void the_end_is_not_missed_by_a_try_that_began_before(void **state)
+static void the_last_line_is_written_after_a_try_that_began_before(void **state)
 {
     struct bench b;
     int gate[2];
@@ -616,7 +616,7 @@ static void assert_gap_accounts_for(const struct bench *b, unsigned put)
 }
 
 /* A large line that has no room: what follows it waits, and no line overtakes another. */
-static void no_line_overtakes_one_that_has_no_room(void **state)
+static void no_line_is_written_before_an_earlier_one_that_has_no_room(void **state)
 {
     struct bench b;
 
@@ -641,7 +641,7 @@ static void no_line_overtakes_one_that_has_no_room(void **state)
 }
 
 /* The file is full to its last byte: lines at its end make room for the gap and the end. */
-static void a_full_file_still_gets_gap_and_end(void **state)
+static void a_full_file_gets_gap_and_last_line(void **state)
 {
     (void)state;
     for (rlim_t size = 2000; size < 2040; size++) {
@@ -666,7 +666,7 @@ static void a_full_file_still_gets_gap_and_end(void **state)
 }
 
 /* All lines fit, only the end does not. */
-static void a_file_without_room_for_its_end_gets_it(void **state)
+static void lines_are_cut_off_to_make_room_for_the_last_line(void **state)
 {
     struct bench b;
 
@@ -686,7 +686,7 @@ static void a_file_without_room_for_its_end_gets_it(void **state)
 }
 
 /* Nothing is cut off a file on a disk that takes no write at all. */
-static void a_broken_disk_costs_no_line_that_is_written(void **state)
+static void a_failing_disk_loses_no_written_line(void **state)
 {
     struct bench b;
 
@@ -732,7 +732,7 @@ static void endless_interruptions_are_a_failed_write(void **state)
     }
 }
 
-static void a_file_that_never_took_a_line_stays_empty(void **state)
+static void a_file_that_accepted_no_line_stays_empty(void **state)
 {
     struct bench b;
 
@@ -750,7 +750,7 @@ static void a_file_that_never_took_a_line_stays_empty(void **state)
                    STR("")); /* what follows a header that is not there is worth nothing */
 }
 
-static void it_is_synced_after_so_many_lines_or_so_long(void **state)
+static void the_file_is_synced_after_flush_lines_or_flush_us(void **state)
 {
     struct bench b;
 
@@ -773,7 +773,7 @@ static void it_is_synced_after_so_many_lines_or_so_long(void **state)
 }
 
 /* Many lines in no time are no reason to do nothing but sync. */
-static void a_sync_is_not_followed_by_another_at_once(void **state)
+static void two_syncs_have_a_minimum_distance(void **state)
 {
     struct bench b;
 
@@ -794,7 +794,7 @@ static void a_sync_is_not_followed_by_another_at_once(void **state)
 }
 
 /* The next sync goes well, and says nothing about what the first one lost. */
-static void a_sync_that_failed_is_told_and_noted_and_stays_so(void **state)
+static void a_failed_sync_is_reported_and_noted_in_the_file(void **state)
 {
     struct bench b;
 
@@ -827,7 +827,7 @@ static void turn(struct bench *b)
 }
 
 /* With every write on the way failing once, in part, and with a file that cannot be cut. */
-static void it_goes_on_in_another_file(void **state)
+static void the_appender_continues_in_another_file(void **state)
 {
     (void)state;
     for (unsigned at = 0; at < 8; at++) {
@@ -858,7 +858,7 @@ static void it_goes_on_in_another_file(void **state)
     }
 }
 
-static void what_is_dropped_writes_no_more(void **state)
+static void an_aborted_appender_writes_nothing_more(void **state)
 {
     struct bench b;
 
@@ -876,34 +876,34 @@ static void what_is_dropped_writes_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_line_is_in_the_file_when_it_was_put),
-        IN_TEMP_DIR(whatever_fails_the_file_gets_every_line),
-        IN_TEMP_DIR(interruptions_and_short_writes_are_no_trouble),
-        IN_TEMP_DIR(what_waits_is_written_without_any_further_line),
-        IN_TEMP_DIR(it_is_well_again_when_all_is_written),
-        IN_TEMP_DIR(it_is_not_well_before_it_was_so_for_a_while),
-        IN_TEMP_DIR(what_does_not_fit_in_memory_leaves_a_gap_with_the_right_counts),
-        IN_TEMP_DIR(a_line_larger_than_the_memory_is_kept_all_the_same),
-        IN_TEMP_DIR(a_write_that_blocks_holds_nobody_up),
+        IN_TEMP_DIR(add_lines_returns_after_the_line_is_in_the_file),
+        IN_TEMP_DIR(the_file_gets_every_line_after_any_failure),
+        IN_TEMP_DIR(interruptions_and_short_writes_lose_no_line),
+        IN_TEMP_DIR(queued_lines_are_written_without_a_further_line),
+        IN_TEMP_DIR(the_degraded_state_ends_when_the_queue_is_empty),
+        IN_TEMP_DIR(the_degraded_state_lasts_for_recover_us),
+        IN_TEMP_DIR(lines_over_max_memory_become_a_gap_with_the_right_counts),
+        IN_TEMP_DIR(a_line_larger_than_max_memory_is_kept),
+        IN_TEMP_DIR(a_blocked_write_does_not_block_the_caller),
         IN_TEMP_DIR(lines_in_quick_succession_are_written_one_by_one),
-        IN_TEMP_DIR(a_disk_that_hangs_at_the_end_is_left_behind),
-        IN_TEMP_DIR(that_the_end_takes_its_time_is_told_once),
-        IN_TEMP_DIR(a_sync_that_hangs_at_the_end_is_left_behind),
-        IN_TEMP_DIR(what_is_given_up_at_the_end_is_accounted_for),
-        IN_TEMP_DIR(when_nothing_is_taken_any_more_the_file_ends_with_its_last_line),
-        IN_TEMP_DIR(the_end_tries_as_long_as_there_is_time),
-        IN_TEMP_DIR(the_end_is_not_missed_by_a_try_that_began_before),
-        IN_TEMP_DIR(no_line_overtakes_one_that_has_no_room),
-        IN_TEMP_DIR(a_full_file_still_gets_gap_and_end),
-        IN_TEMP_DIR(a_file_without_room_for_its_end_gets_it),
-        IN_TEMP_DIR(a_broken_disk_costs_no_line_that_is_written),
+        IN_TEMP_DIR(a_hanging_write_does_not_block_the_end),
+        IN_TEMP_DIR(a_slow_end_is_reported_once),
+        IN_TEMP_DIR(a_hanging_sync_does_not_block_the_end),
+        IN_TEMP_DIR(lines_lost_at_the_end_are_counted),
+        IN_TEMP_DIR(a_file_that_accepts_no_more_ends_with_its_last_line),
+        IN_TEMP_DIR(writes_are_retried_until_the_time_limit_of_the_end),
+        IN_TEMP_DIR(the_last_line_is_written_after_a_try_that_began_before),
+        IN_TEMP_DIR(no_line_is_written_before_an_earlier_one_that_has_no_room),
+        IN_TEMP_DIR(a_full_file_gets_gap_and_last_line),
+        IN_TEMP_DIR(lines_are_cut_off_to_make_room_for_the_last_line),
+        IN_TEMP_DIR(a_failing_disk_loses_no_written_line),
         IN_TEMP_DIR(endless_interruptions_are_a_failed_write),
-        IN_TEMP_DIR(a_file_that_never_took_a_line_stays_empty),
-        IN_TEMP_DIR(it_is_synced_after_so_many_lines_or_so_long),
-        IN_TEMP_DIR(a_sync_is_not_followed_by_another_at_once),
-        IN_TEMP_DIR(a_sync_that_failed_is_told_and_noted_and_stays_so),
-        IN_TEMP_DIR(it_goes_on_in_another_file),
-        IN_TEMP_DIR(what_is_dropped_writes_no_more),
+        IN_TEMP_DIR(a_file_that_accepted_no_line_stays_empty),
+        IN_TEMP_DIR(the_file_is_synced_after_flush_lines_or_flush_us),
+        IN_TEMP_DIR(two_syncs_have_a_minimum_distance),
+        IN_TEMP_DIR(a_failed_sync_is_reported_and_noted_in_the_file),
+        IN_TEMP_DIR(the_appender_continues_in_another_file),
+        IN_TEMP_DIR(an_aborted_appender_writes_nothing_more),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static bool is_zero(const char *at, size_t n)
     return true;
 }
 
-static void memory_is_zeroed_aligned_and_apart(void **state)
+static void allocations_are_zeroed_aligned_and_separate(void **state)
 {
     static const size_t sizes[] = {
         0, 1, 7, 15, 16, 17, 100, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3
@@ -40,7 +40,7 @@ static void memory_is_zeroed_aligned_and_apart(void **state)
     arena_release(&a);
 }
 
-static void a_copy_is_its_own_and_nul_ended(void **state)
+static void a_copy_is_separate_and_nul_terminated(void **state)
 {
     struct arena a = { NULL, 0 };
     char original[] = "be\0fore";
@@ -107,7 +107,7 @@ static void clearing_keeps_one_block_and_hands_it_out_zeroed(void **state)
     arena_release(&a);
 }
 
-static void clearing_does_not_sit_on_a_huge_block(void **state)
+static void clearing_frees_a_huge_block(void **state)
 {
     struct arena a = { NULL, 0 };
 
@@ -120,7 +120,7 @@ static void clearing_does_not_sit_on_a_huge_block(void **state)
     arena_release(&a);
 }
 
-static void little_takes_little(void **state)
+static void small_allocations_take_little_memory(void **state)
 {
     struct arena a = { NULL, 0 };
 
@@ -183,7 +183,7 @@ static void clip_to_nothing(void)
     arena_truncated(&a, STR("long"), 2);
 }
 
-static void a_clip_without_room_for_its_dots_is_a_bug(void **state)
+static void a_clip_without_room_for_the_dots_is_a_bug(void **state)
 {
     (void)state;
     assert_aborts(clip_to_nothing, "bug at");
@@ -205,16 +205,16 @@ static void a_size_that_would_wrap_around_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_zeroed_aligned_and_apart),
-        cmocka_unit_test(a_copy_is_its_own_and_nul_ended),
+        cmocka_unit_test(allocations_are_zeroed_aligned_and_separate),
+        cmocka_unit_test(a_copy_is_separate_and_nul_terminated),
         cmocka_unit_test(printing_takes_any_length),
         cmocka_unit_test(a_typed_allocation_has_the_size_of_its_type),
         cmocka_unit_test(clearing_keeps_one_block_and_hands_it_out_zeroed),
-        cmocka_unit_test(clearing_does_not_sit_on_a_huge_block),
-        cmocka_unit_test(little_takes_little),
+        cmocka_unit_test(clearing_frees_a_huge_block),
+        cmocka_unit_test(small_allocations_take_little_memory),
         cmocka_unit_test(a_released_arena_can_be_used_again),
         cmocka_unit_test(a_clipped_copy_ends_between_characters),
-        cmocka_unit_test(a_clip_without_room_for_its_dots_is_a_bug),
+        cmocka_unit_test(a_clip_without_room_for_the_dots_is_a_bug),
         cmocka_unit_test(a_size_that_would_wrap_around_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

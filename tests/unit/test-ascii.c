@@ -47,7 +47,7 @@ static void only_letters_have_another_case(void **state)
     }
 }
 
-static void every_byte_is_a_hexadecimal_digit_or_none(void **state)
+static void every_byte_is_classified_as_hexadecimal_digit_or_not(void **state)
 {
     static const char small[] = "0123456789abcdef", capital[] = "0123456789ABCDEF";
     int count = 0;
@@ -69,7 +69,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_has_its_classes_and_no_others),
         cmocka_unit_test(only_letters_have_another_case),
-        cmocka_unit_test(every_byte_is_a_hexadecimal_digit_or_none),
+        cmocka_unit_test(every_byte_is_classified_as_hexadecimal_digit_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

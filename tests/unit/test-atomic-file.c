@@ -19,7 +19,7 @@ static void begin(struct atomic_file *d, struct file *f, const struct sys *sys,
         fail_msg("%s", e.msg);
 }
 
-static void a_kept_draft_has_its_name_and_no_other(void **state)
+static void a_committed_file_has_only_its_final_name(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -39,7 +39,7 @@ static void a_kept_draft_has_its_name_and_no_other(void **state)
     assert_int_equal(f.fd, -1);
 }
 
-static void a_dropped_draft_leaves_nothing(void **state)
+static void an_aborted_file_leaves_no_file(void **state)
 {
     struct file f = FILE_CLOSED;
     struct atomic_file d;
@@ -51,7 +51,7 @@ static void a_dropped_draft_leaves_nothing(void **state)
     assert_int_equal(f.fd, -1);
 }
 
-static void the_old_file_is_there_until_the_new_one_is(void **state)
+static void the_old_file_stays_until_it_is_replaced(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -79,7 +79,7 @@ static void assert_taken(void)
     assert_string_equal(e.msg, "cannot write 'file': another process is writing it");
 }
 
-static void of_two_who_replace_a_file_one_gives_way(void **state)
+static void only_one_of_two_writers_replaces_a_file(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -105,7 +105,7 @@ static void of_two_who_replace_a_file_one_gives_way(void **state)
     }
 }
 
-static void a_locked_draft_that_is_removed_leaves_the_old_file_free(void **state)
+static void a_removed_locked_draft_leaves_the_old_file_unlocked(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -148,7 +148,7 @@ static void a_file_that_cannot_be_put_in_place_replaces_nothing(void **state)
     assert_string_equal(e.msg, "cannot write 'dir': it is a directory, not a file");
 }
 
-static void it_stands_in_the_folder_of_its_name(void **state)
+static void the_draft_is_in_the_folder_of_its_file(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -162,7 +162,7 @@ static void it_stands_in_the_folder_of_its_name(void **state)
     assert_content("dir/file", STR("new"));
 }
 
-static void a_long_name_is_no_trouble(void **state)
+static void a_long_name_is_accepted(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -191,7 +191,7 @@ static void assert_refused(const char *path, bool replace, enum err_kind kind, c
     assert_null(d.temp_path);
 }
 
-static void what_stands_in_the_way_is_told_at_once(void **state)
+static void an_existing_file_is_reported_at_open(void **state)
 {
     (void)state;
     temp_dir_put("file", STR("old"));
@@ -207,7 +207,7 @@ static void what_stands_in_the_way_is_told_at_once(void **state)
     assert_int_equal(temp_dir_count("."), 1);
 }
 
-static void what_a_killed_process_left_behind_is_no_trouble(void **state)
+static void a_draft_of_a_killed_process_is_ignored(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -223,7 +223,7 @@ static void what_a_killed_process_left_behind_is_no_trouble(void **state)
     assert_int_equal(temp_dir_count("."), 1);
 }
 
-/* Somebody else makes the file while ours is written. */
+/* Another process makes the file while ours is written. */
 static void lose_the_race(const struct sys *sys)
 {
     struct file f = FILE_CLOSED;
@@ -240,7 +240,7 @@ static void lose_the_race(const struct sys *sys)
     unlink("file");
 }
 
-static void a_file_that_came_meanwhile_is_not_replaced(void **state)
+static void a_file_created_meanwhile_is_not_replaced(void **state)
 {
     struct fault_sys sys;
 
@@ -251,7 +251,7 @@ static void a_file_that_came_meanwhile_is_not_replaced(void **state)
     lose_the_race(&sys.sys);
 }
 
-static void without_hard_links_it_works_all_the_same(void **state)
+static void a_file_is_committed_without_hard_links(void **state)
 {
     static const int reasons[] = { EPERM, EOPNOTSUPP, ENOSYS, EMLINK };
 
@@ -291,7 +291,7 @@ static void interrupted_calls_are_made_again(void **state)
     assert_int_equal(temp_dir_count("."), 1);
 }
 
-static void any_failure_leaves_what_was_there(void **state)
+static void any_failure_keeps_the_existing_file(void **state)
 {
     static const struct {
         enum fault_call call;
@@ -332,20 +332,20 @@ static void any_failure_leaves_what_was_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_kept_draft_has_its_name_and_no_other),
-        IN_TEMP_DIR(a_dropped_draft_leaves_nothing),
-        IN_TEMP_DIR(the_old_file_is_there_until_the_new_one_is),
-        IN_TEMP_DIR(of_two_who_replace_a_file_one_gives_way),
+        IN_TEMP_DIR(a_committed_file_has_only_its_final_name),
+        IN_TEMP_DIR(an_aborted_file_leaves_no_file),
+        IN_TEMP_DIR(the_old_file_stays_until_it_is_replaced),
+        IN_TEMP_DIR(only_one_of_two_writers_replaces_a_file),
         IN_TEMP_DIR(a_file_that_cannot_be_put_in_place_replaces_nothing),
-        IN_TEMP_DIR(a_locked_draft_that_is_removed_leaves_the_old_file_free),
-        IN_TEMP_DIR(it_stands_in_the_folder_of_its_name),
-        IN_TEMP_DIR(a_long_name_is_no_trouble),
-        IN_TEMP_DIR(what_stands_in_the_way_is_told_at_once),
-        IN_TEMP_DIR(what_a_killed_process_left_behind_is_no_trouble),
-        IN_TEMP_DIR(a_file_that_came_meanwhile_is_not_replaced),
-        IN_TEMP_DIR(without_hard_links_it_works_all_the_same),
+        IN_TEMP_DIR(a_removed_locked_draft_leaves_the_old_file_unlocked),
+        IN_TEMP_DIR(the_draft_is_in_the_folder_of_its_file),
+        IN_TEMP_DIR(a_long_name_is_accepted),
+        IN_TEMP_DIR(an_existing_file_is_reported_at_open),
+        IN_TEMP_DIR(a_draft_of_a_killed_process_is_ignored),
+        IN_TEMP_DIR(a_file_created_meanwhile_is_not_replaced),
+        IN_TEMP_DIR(a_file_is_committed_without_hard_links),
         IN_TEMP_DIR(interrupted_calls_are_made_again),
-        IN_TEMP_DIR(any_failure_leaves_what_was_there),
+        IN_TEMP_DIR(any_failure_keeps_the_existing_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

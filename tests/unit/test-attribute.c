@@ -43,14 +43,38 @@ static void check(const char *recording, const char *want)
 #define FIRST X(9) "c2s {'id':0,'method':'initialize'}\n" X(9) ANSWER(0)
 #define GET X(8) /* a stream that nothing was asked for on */
 
-static void the_stream_of_a_call_is_its_own(void **state)
+static void messages_on_the_stream_of_a_call_belong_to_it(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) X(2) CALL(2) X(1) SAY(5) X(2) SAY(6) X(2) ANSWER(2) X(1) ANSWER(1),
           "1: .; 2: 5 .; 3: 6 .");
 }
 
-static void what_comes_on_the_stream_of_a_get_is_of_the_only_call_of_its_session(void **state)
+/* Clients without a session may use the same progress tokens. */
+static void a_progress_token_belongs_to_its_exchange_first(void **state)
+{
+#define TRACKED(id)                                                                            \
+    "c2s {'id':" #id                                                                           \
+    ",'method':'tools/call','params':{'name':'t','_meta':{'progressToken':1}}}\n"
+#define TRACKED_PROGRESS(k)                                                                    \
+    "s2c {'method':'notifications/progress','n':" #k ",'params':{'progressToken':1}}\n"
+    (void)state;
+    check(Z(1) TRACKED(1) Z(2) TRACKED(1) Z(1) TRACKED_PROGRESS(5) Z(2) TRACKED_PROGRESS(6) Z(2)
+              ANSWER(1) Z(1) ANSWER(1),
+          "1: 5 .; 2: 6 .");
+    check(X(1) TRACKED(1) GET TRACKED_PROGRESS(5) X(1) ANSWER(1), "1: +5 .");
+}
+
+/* Requests to a process that has ended are not open any more. */
+static void a_new_process_has_no_open_requests(void **state)
+{
+    (void)state;
+    check("conn=1 " CALL(1) "| {'type':'proc','ev':'start','us':2,'conn':1}\n"
+                            "conn=1 " CALL(2) "conn=1 " SAY(5) "conn=1 " ANSWER(2),
+          "1:; 2: 5 .");
+}
+
+static void a_message_on_a_get_stream_belongs_to_the_only_open_call(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) GET SAY(5) X(1) ANSWER(1), "1: .; 2: +5 .");
@@ -58,14 +82,14 @@ static void what_comes_on_the_stream_of_a_get_is_of_the_only_call_of_its_session
     check(FIRST Y(1) CALL(1) GET SAY(5) Y(1) ANSWER(1), "1: . +5; 2: .");
 }
 
-static void between_calls_it_comes_after_the_last(void **state)
+static void a_message_between_calls_belongs_to_the_last_call(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) X(1) ANSWER(1) GET SAY(5) X(2) CALL(2) X(2) ANSWER(2),
           "1: .; 2: . +5; 3: .");
 }
 
-static void of_several_calls_nothing_tells_but_of_questions_what_came_later(void **state)
+static void with_several_open_calls_only_server_requests_are_attributed(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) X(2) CALL(2) GET SAY(5) X(2) ANSWER(2) X(1) ANSWER(1),
@@ -80,7 +104,7 @@ static void of_several_calls_nothing_tells_but_of_questions_what_came_later(void
           "1: .; 2: +5 .; 3: .");
 }
 
-static void lists_do_not_ask(void **state)
+static void list_requests_get_no_server_requests(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) X(2) LIST(2) GET ASK(5) X(3) REPLY(5) X(2) ANSWER(2) X(1)
@@ -88,7 +112,7 @@ static void lists_do_not_ask(void **state)
           "1: .; 2: +5 !5 .; 3: .");
 }
 
-static void a_question_about_a_task_is_of_who_waits_for_its_result(void **state)
+static void a_server_request_of_a_task_belongs_to_its_result_request(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) X(2) RESULT(2, "T") GET ASK_ABOUT(5, "T") X(3) REPLY(5) X(1)
@@ -97,14 +121,14 @@ static void a_question_about_a_task_is_of_who_waits_for_its_result(void **state)
 }
 
 /* Its stream is not that of everybody, though nothing is worked on there any more. */
-static void what_comes_for_a_call_that_was_given_up_is_of_no_other_call(void **state)
+static void a_message_for_a_cancelled_call_belongs_to_no_other_call(void **state)
 {
     (void)state;
     check(FIRST X(1) CALL(1) X(3) CANCEL(1) X(2) CALL(2) X(1) SAY(5) X(2) ANSWER(2),
           "1: . +5; 2:; 3: .");
 }
 
-static void news_of_a_subscription_are_of_the_only_call_of_its_era(void **state)
+static void a_subscription_event_belongs_to_the_only_call_of_its_protocol(void **state)
 {
     (void)state;
     check(Z(1) LISTEN(1) Z(1) TELL(1, 4) Z(2) MODERN(2) Z(1) TELL(1, 5) Z(2) ANSWER(2),
@@ -117,7 +141,7 @@ static void news_of_a_subscription_are_of_the_only_call_of_its_era(void **state)
           "1:; 2:; 3: 4 5 .");
 }
 
-static void whoever_only_greets_is_of_no_concern_to_others(void **state)
+static void a_client_that_only_initializes_does_not_change_attribution(void **state)
 {
     (void)state;
     check(Z(9) "c2s {'id':0,'method':'initialize'}\n" Z(9) ANSWER(0) Z(1) CALL(1) Z(1) ANSWER(1)
@@ -125,21 +149,21 @@ static void whoever_only_greets_is_of_no_concern_to_others(void **state)
           "1: .; 2: . +5; 3: .");
 }
 
-/* Nobody could say whose turn it was, and the time to look is bounded. */
-static void of_very_many_requests_not_all_are_looked_at(void **state)
+/* Attribution would be ambiguous, and the time for it is bounded. */
+static void attribution_considers_a_limited_number_of_requests(void **state)
 {
     struct buf text;
 
     (void)state;
     buf_init(&text, 1 << 20);
-    for (int i = 0; i < ATTRIBUTE_MAX; i++)
+    for (int i = 0; i < MESSAGE_OWNER_MAX; i++)
         buf_printf(&text, "x=%d c2s {'id':1,'method':'tools/list'}\n", 100 + i);
     buf_add(&text, STR(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) Z(1) TELL(1, 5)));
     {
         struct loaded_index s;
 
         loaded_index_init(&s, MATCH_SEQUENTIAL, buf_z(&text));
-        assert_int_equal(s.index.steps[s.index.calls[ATTRIBUTE_MAX + 2].last_step].kind,
+        assert_int_equal(s.index.steps[s.index.calls[MESSAGE_OWNER_MAX + 2].last_step].kind,
                          STEP_SUBSCRIPTION_EVENT);
         loaded_index_release(&s);
     }
@@ -158,7 +182,7 @@ static void check_held(const char *recording, bool held)
     loaded_index_release(&s);
 }
 
-static void to_close_the_exchange_is_to_cancel_where_there_are_no_sessions(void **state)
+static void closing_a_stateless_exchange_cancels_its_request(void **state)
 {
     (void)state;
     check_held(Z(1) MODERN(1) END(1, "client"), true);
@@ -169,8 +193,8 @@ static void to_close_the_exchange_is_to_cancel_where_there_are_no_sessions(void 
     check_held(X(1) CALL(1) END(1, "client"), false);
 }
 
-/* Whoever ended it: nobody can come back for the answer. */
-static void what_was_closed_is_not_worked_on_any_more(void **state)
+/* Whichever side ended it: no client can resume the response. */
+static void a_closed_request_gets_no_more_messages(void **state)
 {
     (void)state;
     check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) END(2, "client") Z(3) MODERN(3) Z(1)
@@ -206,7 +230,7 @@ static void check_deferred(const char *recording, const char *want)
 #define OTHER "conn=2 "
 #define FIRST_STDIO "c2s {'id':0,'method':'initialize'}\n" ANSWER(0)
 
-static void whoever_is_answered_after_the_question_was_had_asked(void **state)
+static void the_call_answered_after_its_server_request_had_sent_it(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) ANSWER(2) ANSWER(1),
@@ -215,14 +239,14 @@ static void whoever_is_answered_after_the_question_was_had_asked(void **state)
                    "1: .; 2: ?7 !7 .; 3: .");
 }
 
-static void who_was_answered_before_had_not(void **state)
+static void a_call_answered_before_the_server_request_had_not_sent_it(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ANSWER(1) REPLY(7) ANSWER(2),
                    "1: .; 2: .; 3: ?7 !7 .");
 }
 
-static void of_two_questions_the_first_answered_goes_with_the_first_answer(void **state)
+static void the_first_of_two_server_requests_belongs_to_the_first_answered_call(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ASK(8) REPLY(7) REPLY(8) ANSWER(1)
@@ -233,7 +257,7 @@ static void of_two_questions_the_first_answered_goes_with_the_first_answer(void 
                    "1: .; 2: ?7 !7 .; 3: ?8 !8 .");
 }
 
-static void a_question_that_follows_an_answer_is_of_the_same_request(void **state)
+static void a_server_request_after_another_belongs_to_the_same_request(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) ASK(8) REPLY(8) ANSWER(2)
@@ -241,7 +265,7 @@ static void a_question_that_follows_an_answer_is_of_the_same_request(void **stat
                    "1: .; 2: .; 3: ?7 !7 ?8 !8 .");
 }
 
-static void a_question_after_all_who_could_be_meant_is_of_others(void **state)
+static void a_server_request_after_all_candidates_belongs_to_other_calls(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) CANCEL(1) CANCEL(2) CALL(3)
@@ -249,7 +273,7 @@ static void a_question_after_all_who_could_be_meant_is_of_others(void **state)
                    "1: .; 2: ?7 !7; 3:; 4: .; 5: ?8 !8 .");
 }
 
-static void other_steps_of_the_strand_keep_their_place(void **state)
+static void reattribution_keeps_other_steps_in_place(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL_P(1) CALL(2) PROGRESS(0) ASK(7) PROGRESS(1) REPLY(7)
@@ -257,7 +281,7 @@ static void other_steps_of_the_strand_keep_their_place(void **state)
                    "1: .; 2: .0 ?7 ~.1 !7 .2 .; 3: .");
 }
 
-static void what_nothing_tells_goes_with_the_oldest(void **state)
+static void an_ambiguous_message_belongs_to_the_oldest_call(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ANSWER(1) ANSWER(2),
@@ -266,7 +290,7 @@ static void what_nothing_tells_goes_with_the_oldest(void **state)
     check_deferred(CALL(1) CALL(2) ASK(7), "1: ?7; 2:");
 }
 
-static void lists_and_greetings_ask_nothing(void **state)
+static void list_requests_and_initialize_get_no_server_requests(void **state)
 {
     (void)state;
     check_deferred(FIRST_STDIO CALL(1) LIST(2) PING(3) ASK(7) REPLY(7) ANSWER(3) ANSWER(2)
@@ -274,7 +298,7 @@ static void lists_and_greetings_ask_nothing(void **state)
                    "1: .; 2: ?7 !7 .; 3: .; 4: .");
 }
 
-static void connections_do_not_meet(void **state)
+static void attribution_separates_connections(void **state)
 {
     (void)state;
     check_deferred(ONE CALL(1) ONE CALL(2) OTHER CALL(1) OTHER CALL(2) ONE ASK(7) ONE REPLY(7)
@@ -283,7 +307,7 @@ static void connections_do_not_meet(void **state)
 }
 
 /* Over HTTP the answer to a question comes with an exchange of its own. */
-static void requests_of_one_exchange_are_told_apart_by_order_too(void **state)
+static void requests_of_one_exchange_are_attributed_by_order(void **state)
 {
     (void)state;
     check_deferred("session=1 x=9 c2s {'id':0,'method':'initialize'}\n" X(9) ANSWER(0) X(1)
@@ -295,7 +319,7 @@ static void requests_of_one_exchange_are_told_apart_by_order_too(void **state)
                    "1: .; 2: ?7 !7 .");
 }
 
-static void of_too_many_the_oldest_is_given_up(void **state)
+static void beyond_the_limit_the_oldest_request_is_dropped(void **state)
 {
     struct buf text, want;
 
@@ -320,29 +344,31 @@ static void of_too_many_the_oldest_is_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_stream_of_a_call_is_its_own),
-        cmocka_unit_test(what_comes_on_the_stream_of_a_get_is_of_the_only_call_of_its_session),
-        cmocka_unit_test(between_calls_it_comes_after_the_last),
-        cmocka_unit_test(of_several_calls_nothing_tells_but_of_questions_what_came_later),
-        cmocka_unit_test(lists_do_not_ask),
-        cmocka_unit_test(a_question_about_a_task_is_of_who_waits_for_its_result),
-        cmocka_unit_test(what_comes_for_a_call_that_was_given_up_is_of_no_other_call),
-        cmocka_unit_test(news_of_a_subscription_are_of_the_only_call_of_its_era),
-        cmocka_unit_test(whoever_only_greets_is_of_no_concern_to_others),
-        cmocka_unit_test(of_very_many_requests_not_all_are_looked_at),
-        cmocka_unit_test(to_close_the_exchange_is_to_cancel_where_there_are_no_sessions),
-        cmocka_unit_test(what_was_closed_is_not_worked_on_any_more),
-        cmocka_unit_test(whoever_is_answered_after_the_question_was_had_asked),
-        cmocka_unit_test(who_was_answered_before_had_not),
-        cmocka_unit_test(of_two_questions_the_first_answered_goes_with_the_first_answer),
-        cmocka_unit_test(a_question_that_follows_an_answer_is_of_the_same_request),
-        cmocka_unit_test(a_question_after_all_who_could_be_meant_is_of_others),
-        cmocka_unit_test(other_steps_of_the_strand_keep_their_place),
-        cmocka_unit_test(what_nothing_tells_goes_with_the_oldest),
-        cmocka_unit_test(lists_and_greetings_ask_nothing),
-        cmocka_unit_test(connections_do_not_meet),
-        cmocka_unit_test(requests_of_one_exchange_are_told_apart_by_order_too),
-        cmocka_unit_test(of_too_many_the_oldest_is_given_up),
+        cmocka_unit_test(messages_on_the_stream_of_a_call_belong_to_it),
+        cmocka_unit_test(a_progress_token_belongs_to_its_exchange_first),
+        cmocka_unit_test(a_new_process_has_no_open_requests),
+        cmocka_unit_test(a_message_on_a_get_stream_belongs_to_the_only_open_call),
+        cmocka_unit_test(a_message_between_calls_belongs_to_the_last_call),
+        cmocka_unit_test(with_several_open_calls_only_server_requests_are_attributed),
+        cmocka_unit_test(list_requests_get_no_server_requests),
+        cmocka_unit_test(a_server_request_of_a_task_belongs_to_its_result_request),
+        cmocka_unit_test(a_message_for_a_cancelled_call_belongs_to_no_other_call),
+        cmocka_unit_test(a_subscription_event_belongs_to_the_only_call_of_its_protocol),
+        cmocka_unit_test(a_client_that_only_initializes_does_not_change_attribution),
+        cmocka_unit_test(attribution_considers_a_limited_number_of_requests),
+        cmocka_unit_test(closing_a_stateless_exchange_cancels_its_request),
+        cmocka_unit_test(a_closed_request_gets_no_more_messages),
+        cmocka_unit_test(the_call_answered_after_its_server_request_had_sent_it),
+        cmocka_unit_test(a_call_answered_before_the_server_request_had_not_sent_it),
+        cmocka_unit_test(the_first_of_two_server_requests_belongs_to_the_first_answered_call),
+        cmocka_unit_test(a_server_request_after_another_belongs_to_the_same_request),
+        cmocka_unit_test(a_server_request_after_all_candidates_belongs_to_other_calls),
+        cmocka_unit_test(reattribution_keeps_other_steps_in_place),
+        cmocka_unit_test(an_ambiguous_message_belongs_to_the_oldest_call),
+        cmocka_unit_test(list_requests_and_initialize_get_no_server_requests),
+        cmocka_unit_test(attribution_separates_connections),
+        cmocka_unit_test(requests_of_one_exchange_are_attributed_by_order),
+        cmocka_unit_test(beyond_the_limit_the_oldest_request_is_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "terse.h"
 #include "test.h"
 
-static void what_is_too_much_goes_the_oldest_first(void **state)
+static void the_queue_drops_the_oldest_messages(void **state)
 {
     struct backend *s = backend_new(1);
     struct message_queue_item *item;
@@ -30,7 +30,7 @@ static void what_is_too_much_goes_the_oldest_first(void **state)
     backend_free(s);
 }
 
-static void what_waits_is_freed_with_its_server(void **state)
+static void queued_messages_are_freed_with_their_backend(void **state)
 {
     struct backend *s = backend_new(1);
 
@@ -42,7 +42,7 @@ static void what_waits_is_freed_with_its_server(void **state)
     backend_free(s);
 }
 
-static void it_is_greeted_by_its_era(void **state)
+static void the_handshake_depends_on_the_protocol(void **state)
 {
     struct backend s = { .role = BACKEND_SHARED_STATEFUL };
     struct json_fault fault;
@@ -82,7 +82,7 @@ static void check_modern(const char *text, bool modern, const char *versions)
     arena_release(&a);
 }
 
-static void which_answers_are_those_of_the_era_without_sessions(void **state)
+static void a_stateless_backend_is_recognized_by_its_response(void **state)
 {
     (void)state;
     check_modern("{'id':1,'result':{'supportedVersions':['2025-11-25','2026-07-28']}}", true,
@@ -122,7 +122,7 @@ static struct backend *take(struct bench *b, enum backend_role role)
     return backends_assign(&b->servers, role, 0);
 }
 
-static void there_are_so_many_and_as_many_again_wait_for_those_that_end(void **state)
+static void the_number_of_backends_and_of_waiting_sessions_is_limited(void **state)
 {
     struct backend *s[2 * MOST];
     struct bench b;
@@ -151,7 +151,7 @@ static void there_are_so_many_and_as_many_again_wait_for_those_that_end(void **s
     close_bench(&b);
 }
 
-static void the_spare_is_for_whoever_comes_first(void **state)
+static void the_spare_backend_goes_to_the_first_client(void **state)
 {
     struct backend *s;
     struct bench b;
@@ -168,7 +168,7 @@ static void the_spare_is_for_whoever_comes_first(void **state)
     close_bench(&b);
 }
 
-static void a_spare_that_retires_is_nobodys_any_more(void **state)
+static void a_retired_spare_backend_is_not_assigned(void **state)
 {
     struct bench b;
 
@@ -181,7 +181,7 @@ static void a_spare_that_retires_is_nobodys_any_more(void **state)
     close_bench(&b);
 }
 
-static void those_without_a_session_share_one_for_each_era(void **state)
+static void clients_without_session_share_one_backend_per_protocol(void **state)
 {
     struct backend *legacy, *modern;
     struct bench b;
@@ -198,7 +198,7 @@ static void those_without_a_session_share_one_for_each_era(void **state)
     close_bench(&b);
 }
 
-static void a_session_is_known_until_its_server_retires(void **state)
+static void a_session_is_found_until_its_backend_retires(void **state)
 {
     struct backend *s;
     struct bench b;
@@ -220,7 +220,7 @@ static void a_session_is_known_until_its_server_retires(void **state)
     close_bench(&b);
 }
 
-static void what_is_asked_waits_for_the_answer_to_a_greeting(void **state)
+static void requests_wait_for_the_handshake_response(void **state)
 {
     struct backend *s;
     struct bench b;
@@ -244,7 +244,7 @@ static void what_is_asked_waits_for_the_answer_to_a_greeting(void **state)
     close_bench(&b);
 }
 
-static void the_time_of_a_greeting_runs_out_once(void **state)
+static void a_handshake_times_out_once(void **state)
 {
     struct backend *legacy, *modern;
     struct bench b;
@@ -262,7 +262,7 @@ static void the_time_of_a_greeting_runs_out_once(void **state)
     close_bench(&b);
 }
 
-static void a_timer_outlives_the_server_it_was_set_for(void **state)
+static void a_timer_may_expire_after_its_backend_has_ended(void **state)
 {
     struct backend *s;
     struct bench b;
@@ -278,7 +278,7 @@ static void a_timer_outlives_the_server_it_was_set_for(void **state)
     close_bench(&b);
 }
 
-static void what_nobody_has_heard_is_given_up_in_the_end(void **state)
+static void undelivered_messages_are_dropped_in_the_end(void **state)
 {
     struct backend *s;
     struct bench b;
@@ -303,19 +303,19 @@ static void what_nobody_has_heard_is_given_up_in_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_too_much_goes_the_oldest_first),
-        cmocka_unit_test(what_waits_is_freed_with_its_server),
-        cmocka_unit_test(it_is_greeted_by_its_era),
-        cmocka_unit_test(which_answers_are_those_of_the_era_without_sessions),
-        cmocka_unit_test(there_are_so_many_and_as_many_again_wait_for_those_that_end),
-        cmocka_unit_test(the_spare_is_for_whoever_comes_first),
-        cmocka_unit_test(a_spare_that_retires_is_nobodys_any_more),
-        cmocka_unit_test(those_without_a_session_share_one_for_each_era),
-        cmocka_unit_test(a_session_is_known_until_its_server_retires),
-        cmocka_unit_test(what_is_asked_waits_for_the_answer_to_a_greeting),
-        cmocka_unit_test(the_time_of_a_greeting_runs_out_once),
-        cmocka_unit_test(a_timer_outlives_the_server_it_was_set_for),
-        cmocka_unit_test(what_nobody_has_heard_is_given_up_in_the_end),
+        cmocka_unit_test(the_queue_drops_the_oldest_messages),
+        cmocka_unit_test(queued_messages_are_freed_with_their_backend),
+        cmocka_unit_test(the_handshake_depends_on_the_protocol),
+        cmocka_unit_test(a_stateless_backend_is_recognized_by_its_response),
+        cmocka_unit_test(the_number_of_backends_and_of_waiting_sessions_is_limited),
+        cmocka_unit_test(the_spare_backend_goes_to_the_first_client),
+        cmocka_unit_test(a_retired_spare_backend_is_not_assigned),
+        cmocka_unit_test(clients_without_session_share_one_backend_per_protocol),
+        cmocka_unit_test(a_session_is_found_until_its_backend_retires),
+        cmocka_unit_test(requests_wait_for_the_handshake_response),
+        cmocka_unit_test(a_handshake_times_out_once),
+        cmocka_unit_test(a_timer_may_expire_after_its_backend_has_ended),
+        cmocka_unit_test(undelivered_messages_are_dropped_in_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

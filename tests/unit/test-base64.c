@@ -14,7 +14,7 @@ static const struct {
     { "foobar", "Zm9vYmFy" },
 };
 
-static void the_vectors_of_the_rfc_hold_both_ways(void **state)
+static void the_vectors_of_the_rfc_are_encoded_and_decoded(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
@@ -32,7 +32,7 @@ static void the_vectors_of_the_rfc_hold_both_ways(void **state)
     }
 }
 
-static void every_byte_survives(void **state)
+static void every_byte_is_encoded_and_decoded(void **state)
 {
     struct arena a = { 0 };
     char all[256];
@@ -50,7 +50,7 @@ static void every_byte_survives(void **state)
     arena_release(&a);
 }
 
-static void what_is_not_base64_is_refused(void **state)
+static void invalid_base64_is_rejected(void **state)
 {
     static const char *const bad[] = { "Z",        "Zg=",      "Zg",   "Z===",  "====",
                                        "Zm9v!mFy", "Zg==Zg==", "Zm 9", "Zm8=\n" };
@@ -69,9 +69,9 @@ static void what_is_not_base64_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_vectors_of_the_rfc_hold_both_ways),
-        cmocka_unit_test(every_byte_survives),
-        cmocka_unit_test(what_is_not_base64_is_refused),
+        cmocka_unit_test(the_vectors_of_the_rfc_are_encoded_and_decoded),
+        cmocka_unit_test(every_byte_is_encoded_and_decoded),
+        cmocka_unit_test(invalid_base64_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check(const char *traffic, const char *want)
     arena_release(&a);
 }
 
-static void a_batch_that_is_not_whole_is_what_was_seen_of_it(void **state)
+static void an_incomplete_batch_has_the_members_that_were_seen(void **state)
 {
     (void)state;
     check("batch=1:0/3 c2s {'id':1,'method':'a'}\n"
@@ -38,7 +38,7 @@ static void the_last_member_may_be_answered_first(void **state)
           "3<1:batch c2s b id=2 tool-error | 2:request 3:response\n");
 }
 
-static void numbers_may_be_used_again(void **state)
+static void a_batch_number_may_be_used_again(void **state)
 {
     (void)state;
     check("batch=1:0/1 c2s {'id':1,'method':'a'}\n"
@@ -52,7 +52,7 @@ static void numbers_may_be_used_again(void **state)
           "6<5:batch s2c c id=3 pending | 3:request\n");
 }
 
-static void what_names_no_batch_is_in_none(void **state)
+static void a_record_without_batch_number_is_in_no_batch(void **state)
 {
     static const char line[] =
         "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"
@@ -90,7 +90,7 @@ static unsigned missing_in(const char *story)
 #define RAW "raw c2s 7\n"
 #define ALONE "c2s {'method':'n'}\n"
 
-static void a_batch_that_is_whole_lacks_nothing(void **state)
+static void a_complete_batch_lacks_nothing(void **state)
 {
     (void)state;
     assert_int_equal(missing_in(ALONE AT("1:0/2") AT("1:1/2") ALONE AT("2:0/1") ALONE), 0);
@@ -98,7 +98,7 @@ static void a_batch_that_is_whole_lacks_nothing(void **state)
     assert_int_equal(missing_in(AT("1:0/2") AT("1:1/2") AT("2:0/2") AT("2:1/2")), 0);
 }
 
-static void elements_that_are_no_messages_have_their_places(void **state)
+static void elements_that_are_not_messages_have_positions(void **state)
 {
     (void)state;
     assert_int_equal(missing_in(RAW AT("1:1/4") RAW AT("1:3/4")), 0);
@@ -107,7 +107,7 @@ static void elements_that_are_no_messages_have_their_places(void **state)
     assert_int_equal(missing_in(AT("1:0/4") RAW AT("1:3/4")), 1);
 }
 
-static void what_is_missing_is_found_wherever_it_was(void **state)
+static void missing_elements_are_found_at_any_position(void **state)
 {
     (void)state;
     assert_int_equal(missing_in(AT("1:0/3") AT("1:2/3") ALONE), 1);
@@ -121,13 +121,13 @@ static void what_is_missing_is_found_wherever_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_batch_that_is_not_whole_is_what_was_seen_of_it),
+        cmocka_unit_test(an_incomplete_batch_has_the_members_that_were_seen),
         cmocka_unit_test(the_last_member_may_be_answered_first),
-        cmocka_unit_test(numbers_may_be_used_again),
-        cmocka_unit_test(what_names_no_batch_is_in_none),
-        cmocka_unit_test(a_batch_that_is_whole_lacks_nothing),
-        cmocka_unit_test(elements_that_are_no_messages_have_their_places),
-        cmocka_unit_test(what_is_missing_is_found_wherever_it_was),
+        cmocka_unit_test(a_batch_number_may_be_used_again),
+        cmocka_unit_test(a_record_without_batch_number_is_in_no_batch),
+        cmocka_unit_test(a_complete_batch_lacks_nothing),
+        cmocka_unit_test(elements_that_are_not_messages_have_positions),
+        cmocka_unit_test(missing_elements_are_found_at_any_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-static void what_was_put_stays_while_it_grows(void **state)
+static void elements_keep_their_values_while_the_array_grows(void **state)
 {
     uint32_t *at = NULL;
     size_t cap = 0;
@@ -20,7 +20,7 @@ static void what_was_put_stays_while_it_grows(void **state)
     big_array_release(at, cap, sizeof *at);
 }
 
-static void room_that_is_there_moves_nothing(void **state)
+static void reserving_existing_room_moves_nothing(void **state)
 {
     struct odd {
         char bytes[13];
@@ -36,7 +36,7 @@ static void room_that_is_there_moves_nothing(void **state)
     big_array_release(at, cap, sizeof *at);
 }
 
-static void nothing_can_be_released(void **state)
+static void an_empty_array_can_be_released(void **state)
 {
     (void)state;
     big_array_release(NULL, 0, 8);
@@ -45,9 +45,9 @@ static void nothing_can_be_released(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_put_stays_while_it_grows),
-        cmocka_unit_test(room_that_is_there_moves_nothing),
-        cmocka_unit_test(nothing_can_be_released),
+        cmocka_unit_test(elements_keep_their_values_while_the_array_grows),
+        cmocka_unit_test(reserving_existing_room_moves_nothing),
+        cmocka_unit_test(an_empty_array_can_be_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void run_chunked(struct split_input *c, struct buf *seen)
     run_plan(c, seen, (struct body_framing){ .kind = BODY_CHUNKED });
 }
 
-static void no_body_ends_at_once(void **state)
+static void an_absent_body_ends_at_once(void **state)
 {
     (void)state;
     assert_splits(STR("GET"), run_none, STR("|GET"));
@@ -47,7 +47,7 @@ static void no_body_ends_at_once(void **state)
     assert_splits(STR("GET"), run_empty, STR("|GET"));
 }
 
-static void so_many_bytes_are_of_the_body_and_no_more(void **state)
+static void a_body_has_exactly_content_length_bytes(void **state)
 {
     (void)state;
     assert_splits(STR("helloGET"), run_length, STR("hello|GET"));
@@ -56,7 +56,7 @@ static void so_many_bytes_are_of_the_body_and_no_more(void **state)
     assert_splits(STR(""), run_length, STR("..."));
 }
 
-static void chunks_are_the_body_without_their_frames(void **state)
+static void a_chunked_body_is_returned_without_framing(void **state)
 {
     (void)state;
     assert_splits(STR("2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\nGET"), run_chunked, STR("hello|GET"));
@@ -76,7 +76,7 @@ static void a_rejected_chunk_has_a_reason(void **state)
     body_release(&b);
 }
 
-static void a_length_of_nothing_is_no_body(void **state)
+static void a_length_of_zero_is_no_body(void **state)
 {
     (void)state;
     assert_true(body_is_empty((struct body_framing){ .kind = BODY_NONE, .length = 3 }));
@@ -88,11 +88,11 @@ static void a_length_of_nothing_is_no_body(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_body_ends_at_once),
-        cmocka_unit_test(so_many_bytes_are_of_the_body_and_no_more),
-        cmocka_unit_test(chunks_are_the_body_without_their_frames),
+        cmocka_unit_test(an_absent_body_ends_at_once),
+        cmocka_unit_test(a_body_has_exactly_content_length_bytes),
+        cmocka_unit_test(a_chunked_body_is_returned_without_framing),
         cmocka_unit_test(a_rejected_chunk_has_a_reason),
-        cmocka_unit_test(a_length_of_nothing_is_no_body),
+        cmocka_unit_test(a_length_of_zero_is_no_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

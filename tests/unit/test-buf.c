@@ -5,7 +5,7 @@
 #include "assert-aborts.h"
 #include "test.h"
 
-static void what_is_added_stands_there_in_order(void **state)
+static void added_text_is_stored_in_order(void **state)
 {
     struct buf b;
 
@@ -60,7 +60,7 @@ static void an_integer_is_added_in_decimal(void **state)
     buf_release(&b);
 }
 
-static void any_byte_may_be_added_in_percent(void **state)
+static void any_byte_can_be_percent_encoded(void **state)
 {
     char all[256];
     struct str rest;
@@ -85,7 +85,7 @@ static void any_byte_may_be_added_in_percent(void **state)
     buf_release(&b);
 }
 
-static void the_ceiling_can_be_reached_but_not_passed(void **state)
+static void a_buffer_can_be_filled_to_its_limit_exactly(void **state)
 {
     struct err e = ERR_NONE;
     struct buf b;
@@ -105,7 +105,7 @@ static void the_ceiling_can_be_reached_but_not_passed(void **state)
     buf_release(&b);
 }
 
-static void an_addition_that_does_not_fit_adds_nothing_and_is_remembered(void **state)
+static void an_addition_over_the_limit_adds_nothing_and_is_remembered(void **state)
 {
     struct err e = ERR_NONE;
     struct buf b;
@@ -128,7 +128,7 @@ static void an_addition_that_does_not_fit_adds_nothing_and_is_remembered(void **
     buf_release(&b);
 }
 
-static void printing_respects_the_ceiling(void **state)
+static void printing_respects_the_limit(void **state)
 {
     struct buf b;
 
@@ -144,7 +144,7 @@ static void printing_respects_the_ceiling(void **state)
     buf_release(&b);
 }
 
-static void a_huge_addition_does_not_wrap_around(void **state)
+static void a_huge_addition_does_not_overflow(void **state)
 {
     struct buf b;
 
@@ -189,7 +189,7 @@ static void growing_beyond_the_space_is_a_bug(void **state)
     assert_aborts(claim_more_than_was_given, "bug at");
 }
 
-static void the_front_can_be_dropped(void **state)
+static void bytes_can_be_dropped_from_the_front(void **state)
 {
     struct buf b;
 
@@ -216,13 +216,13 @@ static void drop_more_than_there_is(void)
     buf_drop_front(&b, 4);
 }
 
-static void dropping_more_than_there_is_is_a_bug(void **state)
+static void dropping_more_than_the_content_is_a_bug(void **state)
 {
     (void)state;
     assert_aborts(drop_more_than_there_is, "n > b->len");
 }
 
-static void a_nul_can_be_put_behind_even_a_full_buffer(void **state)
+static void a_full_buffer_can_be_nul_terminated(void **state)
 {
     struct buf b;
 
@@ -237,7 +237,7 @@ static void a_nul_can_be_put_behind_even_a_full_buffer(void **state)
     buf_release(&b);
 }
 
-static void a_released_buffer_keeps_its_ceiling(void **state)
+static void a_released_buffer_keeps_its_limit(void **state)
 {
     struct buf b;
 
@@ -252,7 +252,7 @@ static void a_released_buffer_keeps_its_ceiling(void **state)
     buf_release(&b);
 }
 
-static void memory_passes_from_one_buffer_to_the_next(void **state)
+static void memory_is_moved_between_buffers(void **state)
 {
     struct buf a, b, spare;
     const char *memory;
@@ -286,7 +286,7 @@ static void memory_passes_from_one_buffer_to_the_next(void **state)
     buf_release(&spare);
 }
 
-static void much_memory_and_a_second_piece_are_not_kept(void **state)
+static void large_memory_and_a_second_block_are_not_kept(void **state)
 {
     struct buf a, b, spare;
     const char *memory;
@@ -311,22 +311,22 @@ static void much_memory_and_a_second_piece_are_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_added_stands_there_in_order),
+        cmocka_unit_test(added_text_is_stored_in_order),
         cmocka_unit_test(printing_takes_any_length),
         cmocka_unit_test(an_integer_is_added_in_decimal),
-        cmocka_unit_test(any_byte_may_be_added_in_percent),
-        cmocka_unit_test(the_ceiling_can_be_reached_but_not_passed),
-        cmocka_unit_test(an_addition_that_does_not_fit_adds_nothing_and_is_remembered),
-        cmocka_unit_test(printing_respects_the_ceiling),
-        cmocka_unit_test(a_huge_addition_does_not_wrap_around),
+        cmocka_unit_test(any_byte_can_be_percent_encoded),
+        cmocka_unit_test(a_buffer_can_be_filled_to_its_limit_exactly),
+        cmocka_unit_test(an_addition_over_the_limit_adds_nothing_and_is_remembered),
+        cmocka_unit_test(printing_respects_the_limit),
+        cmocka_unit_test(a_huge_addition_does_not_overflow),
         cmocka_unit_test(a_caller_may_fill_space_itself),
         cmocka_unit_test(growing_beyond_the_space_is_a_bug),
-        cmocka_unit_test(the_front_can_be_dropped),
-        cmocka_unit_test(dropping_more_than_there_is_is_a_bug),
-        cmocka_unit_test(a_nul_can_be_put_behind_even_a_full_buffer),
-        cmocka_unit_test(a_released_buffer_keeps_its_ceiling),
-        cmocka_unit_test(memory_passes_from_one_buffer_to_the_next),
-        cmocka_unit_test(much_memory_and_a_second_piece_are_not_kept),
+        cmocka_unit_test(bytes_can_be_dropped_from_the_front),
+        cmocka_unit_test(dropping_more_than_the_content_is_a_bug),
+        cmocka_unit_test(a_full_buffer_can_be_nul_terminated),
+        cmocka_unit_test(a_released_buffer_keeps_its_limit),
+        cmocka_unit_test(memory_is_moved_between_buffers),
+        cmocka_unit_test(large_memory_and_a_second_block_are_not_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

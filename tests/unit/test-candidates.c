@@ -15,7 +15,7 @@ static const char recording[] =
     "c2s {'id':10,'method':'ping'}\n";
 
 /* Every queue as the numbers of its strands. */
-static void check(bool by_params, const char *want)
+static void check(enum candidates_by by, const char *want)
 {
     struct loaded_index s;
     struct candidates q;
@@ -23,7 +23,7 @@ static void check(bool by_params, const char *want)
 
     buf_init(&got, 1 << 12);
     loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
-    candidates_init(&q, &s.index, by_params);
+    candidates_init(&q, &s.index, by, 0);
     for (uint32_t op = 1; op < s.index.call_count; op++) {
         if (!(s.index.calls[op].flags & CALL_MATCHABLE) || candidates_list_of(&q, op) != op)
             continue;
@@ -36,26 +36,26 @@ static void check(bool by_params, const char *want)
     loaded_index_release(&s);
 }
 
-static void by_what_they_are_about(void **state)
+static void calls_are_listed_by_subject(void **state)
 {
     (void)state;
-    check(false, "1 3 4 9; 2; 5 6; 7 8");
+    check(CANDIDATES_BY_SUBJECT, "1 3 4 9; 2; 5 6; 7 8");
 }
 
-static void by_all_they_say(void **state)
+static void calls_are_listed_by_params(void **state)
 {
     (void)state;
-    check(true, "1 4; 2; 3; 5 6; 7 8; 9");
+    check(CANDIDATES_BY_PARAMS, "1 4; 2; 3; 5 6; 7 8; 9");
 }
 
-static void what_was_not_recorded_has_none(void **state)
+static void an_unrecorded_request_has_no_candidates(void **state)
 {
     struct loaded_index s;
     struct candidates q;
 
     (void)state;
     loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
-    candidates_init(&q, &s.index, false);
+    candidates_init(&q, &s.index, CANDIDATES_BY_SUBJECT, 0);
     assert_int_equal(candidates_find(&q, 0, s.index.calls[1].method, 12345), 0);
     assert_int_equal(
         candidates_find(&q, 1, s.index.calls[1].method, s.index.calls[1].subject_key), 0);
@@ -66,9 +66,9 @@ static void what_was_not_recorded_has_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_what_they_are_about),
-        cmocka_unit_test(by_all_they_say),
-        cmocka_unit_test(what_was_not_recorded_has_none),
+        cmocka_unit_test(calls_are_listed_by_subject),
+        cmocka_unit_test(calls_are_listed_by_params),
+        cmocka_unit_test(an_unrecorded_request_has_no_candidates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

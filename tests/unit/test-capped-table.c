@@ -17,7 +17,7 @@ static struct seen_row *row(struct capped_table *t, const char *name)
     return capped_table_row(t, &part, 1, &fresh);
 }
 
-static void a_name_has_one_row_that_starts_with_zeroes(void **state)
+static void a_name_has_one_row_initialized_to_zero(void **state)
 {
     const struct str a = STR("a");
     struct capped_table t;
@@ -59,7 +59,7 @@ static void names_beyond_the_limit_share_a_row(void **state)
     capped_table_release(&t);
 }
 
-static void where_a_part_ends_matters(void **state)
+static void the_boundaries_of_parts_count(void **state)
 {
     const struct str one[] = { STR("ab"), STR("c") }, two[] = { STR("a"), STR("bc") };
     const struct str three[] = { STR("ab"), STR("c"), STR("") };
@@ -78,7 +78,7 @@ static void where_a_part_ends_matters(void **state)
     capped_table_release(&t);
 }
 
-static void long_names_are_told_apart_by_their_ends(void **state)
+static void long_names_with_different_ends_are_different(void **state)
 {
     enum { LONG = 100000 };
     char *a = malloc(LONG), *b = malloc(LONG);
@@ -114,7 +114,7 @@ static void name_in_too_many_parts(void)
     capped_table_row(&t, parts, CAPPED_TABLE_PARTS + 1, &fresh);
 }
 
-static void more_parts_than_agreed_are_a_bug(void **state)
+static void too_many_parts_are_a_bug(void **state)
 {
     (void)state;
     assert_aborts(name_in_too_many_parts, "bug at");
@@ -123,11 +123,11 @@ static void more_parts_than_agreed_are_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_has_one_row_that_starts_with_zeroes),
+        cmocka_unit_test(a_name_has_one_row_initialized_to_zero),
         cmocka_unit_test(names_beyond_the_limit_share_a_row),
-        cmocka_unit_test(where_a_part_ends_matters),
-        cmocka_unit_test(long_names_are_told_apart_by_their_ends),
-        cmocka_unit_test(more_parts_than_agreed_are_a_bug),
+        cmocka_unit_test(the_boundaries_of_parts_count),
+        cmocka_unit_test(long_names_with_different_ends_are_different),
+        cmocka_unit_test(too_many_parts_are_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,7 +146,7 @@ static struct str value_of(const struct cassette_interaction *i, const char *mem
     return or_null(strcmp(member, "http_method") == 0 ? i->method : i->path);
 }
 
-static void members_are_taken_as_mcp_recorder_takes_them(void **state)
+static void members_are_read_as_mcp_recorder_reads_them(void **state)
 {
     (void)state;
     for (size_t n = 0; n < sizeof coercions / sizeof coercions[0]; n++) {
@@ -178,7 +178,7 @@ static void members_are_taken_as_mcp_recorder_takes_them(void **state)
     }
 }
 
-static void an_interaction_needs_nothing_but_a_type(void **state)
+static void an_interaction_needs_only_a_type(void **state)
 {
     struct cassette_interaction i;
     struct json_val beyond;
@@ -213,7 +213,7 @@ static const struct {
       "f:1:28: 'type' must be \"jsonrpc_request\", \"notification\" or \"lifecycle\"" },
 };
 
-static void an_interaction_that_is_none_is_refused(void **state)
+static void an_invalid_interaction_is_rejected(void **state)
 {
     (void)state;
     for (size_t n = 0; n < sizeof bad_interactions / sizeof bad_interactions[0]; n++) {
@@ -266,7 +266,7 @@ static const struct {
     { "{\"interactions\":{}}", "f:1:17: 'interactions' must be an array" },
 };
 
-static void documents_are_taken_as_mcp_recorder_takes_them(void **state)
+static void documents_are_read_as_mcp_recorder_reads_them(void **state)
 {
     (void)state;
     for (size_t n = 0; n < sizeof documents / sizeof documents[0]; n++) {
@@ -284,7 +284,7 @@ static void documents_are_taken_as_mcp_recorder_takes_them(void **state)
     }
 }
 
-static void what_a_document_does_not_say_is_not_made_up(void **state)
+static void missing_members_of_a_document_stay_absent(void **state)
 {
     struct cassette_metadata m;
     struct record r;
@@ -332,7 +332,7 @@ static void exchanges_are_classified_as_mcp_recorder_does(void **state)
     }
 }
 
-static void types_have_their_names(void **state)
+static void interaction_types_have_names(void **state)
 {
     enum cassette_type type;
 
@@ -346,7 +346,7 @@ static void types_have_their_names(void **state)
     assert_false(cassette_model_parse_type(STR_NONE, &type));
 }
 
-static void dates_are_written_as_isoformat_does(void **state)
+static void dates_are_written_like_pythons_isoformat(void **state)
 {
     static const struct {
         int64_t us;
@@ -368,7 +368,7 @@ static void dates_are_written_as_isoformat_does(void **state)
 }
 
 /* Whatever metadata says, a header brings it back. */
-static void metadata_survives_a_header(void **state)
+static void metadata_is_kept_in_a_header(void **state)
 {
     static const char *const dates[] = {
         NULL,
@@ -414,7 +414,7 @@ static void metadata_survives_a_header(void **state)
     }
 }
 
-static void another_header_tells_what_it_can(void **state)
+static void metadata_is_filled_from_another_header(void **state)
 {
     struct record r = { .kind = RECORD_HEADER, .has = HAS_WALL, .wall_us = 1771359923000000 };
     struct cassette_metadata m;
@@ -445,7 +445,7 @@ static void another_header_tells_what_it_can(void **state)
     arena_release(&a);
 }
 
-static void a_document_is_laid_out_as_mcp_recorder_does(void **state)
+static void a_document_is_formatted_as_by_mcp_recorder(void **state)
 {
     struct cassette_metadata m = { .version = STR("1.0"),
                                    .recorded_at = STR("2026-02-17T20:25:23+00:00"),
@@ -508,17 +508,17 @@ static void a_document_is_laid_out_as_mcp_recorder_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_are_taken_as_mcp_recorder_takes_them),
-        cmocka_unit_test(an_interaction_needs_nothing_but_a_type),
-        cmocka_unit_test(an_interaction_that_is_none_is_refused),
-        cmocka_unit_test(documents_are_taken_as_mcp_recorder_takes_them),
-        cmocka_unit_test(what_a_document_does_not_say_is_not_made_up),
+        cmocka_unit_test(members_are_read_as_mcp_recorder_reads_them),
+        cmocka_unit_test(an_interaction_needs_only_a_type),
+        cmocka_unit_test(an_invalid_interaction_is_rejected),
+        cmocka_unit_test(documents_are_read_as_mcp_recorder_reads_them),
+        cmocka_unit_test(missing_members_of_a_document_stay_absent),
         cmocka_unit_test(exchanges_are_classified_as_mcp_recorder_does),
-        cmocka_unit_test(types_have_their_names),
-        cmocka_unit_test(dates_are_written_as_isoformat_does),
-        cmocka_unit_test(metadata_survives_a_header),
-        cmocka_unit_test(another_header_tells_what_it_can),
-        cmocka_unit_test(a_document_is_laid_out_as_mcp_recorder_does),
+        cmocka_unit_test(interaction_types_have_names),
+        cmocka_unit_test(dates_are_written_like_pythons_isoformat),
+        cmocka_unit_test(metadata_is_kept_in_a_header),
+        cmocka_unit_test(metadata_is_filled_from_another_header),
+        cmocka_unit_test(a_document_is_formatted_as_by_mcp_recorder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

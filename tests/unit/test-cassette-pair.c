@@ -70,7 +70,7 @@ static void check(const char *records, const char *want)
 #define CASSETTE HEADER(",'source':{'format':'cassette'}")
 #define RECORDING HEADER("")
 
-static void requests_are_paired_with_answers_in_order_of_completion(void **state)
+static void requests_are_paired_with_responses_in_order_of_completion(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -94,7 +94,7 @@ static void a_notification_is_complete_at_once(void **state)
           "jsonrpc_request 200 0ms > {'id':1,'method':'a'} < {'id':1,'result':{}}\n");
 }
 
-static void what_mcp_recorder_does_not_know_is_left_out(void **state)
+static void messages_unknown_to_mcp_recorder_are_left_out(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'never answered'}\n"
@@ -105,7 +105,7 @@ static void what_mcp_recorder_does_not_know_is_left_out(void **state)
           "");
 }
 
-static void answers_without_a_request_have_no_place_but_on_http(void **state)
+static void responses_without_a_request_are_kept_only_on_http(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -124,7 +124,7 @@ static void answers_without_a_request_have_no_place_but_on_http(void **state)
           "lifecycle 200 SSE 0ms GET /\n");
 }
 
-static void latency_is_told_or_measured(void **state)
+static void latency_is_read_from_the_record_or_measured(void **state)
 {
     (void)state;
     check("@1000 c2s {'id':1,'method':'a'}\n"
@@ -139,7 +139,7 @@ static void latency_is_told_or_measured(void **state)
           "jsonrpc_request 200 0ms > {'id':3,'method':'a'} < {'id':3,'result':{}}\n");
 }
 
-static void an_exchange_gives_status_and_media(void **state)
+static void an_exchange_has_status_and_media_type(void **state)
 {
     (void)state;
     check(
@@ -156,7 +156,7 @@ static void an_exchange_gives_status_and_media(void **state)
         "notification 204 3ms > {'method':'n'}\n");
 }
 
-static void an_exchange_may_end_without_an_answer(void **state)
+static void an_exchange_may_end_without_a_response(void **state)
 {
     (void)state;
     check("@0 x=1 c2s {'id':1,'method':'a'}\n"
@@ -178,7 +178,7 @@ static void an_exchange_may_end_without_an_answer(void **state)
           "jsonrpc_request 200 0ms > {'id':3,'method':'c'}\n");
 }
 
-static void an_answer_may_come_on_a_stream_that_resumes(void **state)
+static void a_response_may_come_on_a_resumed_stream(void **state)
 {
     (void)state;
     check("@0 x=1 c2s {'id':1,'method':'a'}\n"
@@ -225,7 +225,7 @@ static void a_batch_is_an_interaction_per_message(void **state)
           "notification 200 0ms > {'method':'n'}\n");
 }
 
-static void what_the_recorder_answered_itself_is_left_out(void **state)
+static void responses_of_the_recorder_itself_are_left_out(void **state)
 {
     (void)state;
     check("@0 x=1 c2s {'id':1,'method':'a'}\n"
@@ -237,7 +237,7 @@ static void what_the_recorder_answered_itself_is_left_out(void **state)
           "");
 }
 
-static void messages_of_an_exchange_without_its_http_are_kept(void **state)
+static void messages_without_their_http_records_are_kept(void **state)
 {
     (void)state;
     check("@0 x=1 c2s {'method':'n'}\n"
@@ -250,7 +250,7 @@ static void messages_of_an_exchange_without_its_http_are_kept(void **state)
 }
 
 /* Ids do not count then, nor what mcp-recorder would have made of it. */
-static void exchanges_of_a_cassette_are_taken_literally(void **state)
+static void exchanges_of_a_cassette_are_copied_literally(void **state)
 {
     (void)state;
     check(CASSETTE
@@ -295,7 +295,7 @@ static void a_cassette_may_share_a_file_with_a_recording(void **state)
           "notification 200 0ms > {'method':'n'}\n");
 }
 
-static void each_header_starts_afresh(void **state)
+static void each_header_resets_the_pairing(void **state)
 {
     (void)state;
     check(CASSETTE
@@ -333,7 +333,7 @@ static void metadata_comes_from_header_and_handshake(void **state)
     end(&s);
 }
 
-static void a_cassette_says_itself_what_its_metadata_is(void **state)
+static void a_cassettes_own_metadata_is_used(void **state)
 {
     struct cassette_metadata m;
     struct story s;
@@ -362,8 +362,8 @@ static void without_a_header_the_first_known_time_is_the_date(void **state)
     end(&s);
 }
 
-/* Requests nobody answers are kept to a limit, in linear time. */
-static void too_much_that_waits_is_told(void **state)
+/* Unanswered requests are limited, in linear time. */
+static void too_many_pending_requests_are_an_error(void **state)
 {
     struct terse_scanned ask;
     struct err e = ERR_NONE;
@@ -389,7 +389,7 @@ static void too_much_that_waits_is_told(void **state)
 }
 
 /* Megabytes of text count while they wait, and no longer. */
-static void too_much_text_that_waits_is_told(void **state)
+static void too_much_pending_text_is_an_error(void **state)
 {
     struct record r = { .kind = RECORD_MESSAGE };
     struct terse_scanned answer;
@@ -426,7 +426,7 @@ static void too_much_text_that_waits_is_told(void **state)
     buf_release(&text);
 }
 
-static void what_is_unfinished_is_freed(void **state)
+static void unfinished_exchanges_are_freed(void **state)
 {
     struct story s;
 
@@ -440,27 +440,27 @@ static void what_is_unfinished_is_freed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_paired_with_answers_in_order_of_completion),
+        cmocka_unit_test(requests_are_paired_with_responses_in_order_of_completion),
         cmocka_unit_test(a_notification_is_complete_at_once),
-        cmocka_unit_test(what_mcp_recorder_does_not_know_is_left_out),
-        cmocka_unit_test(answers_without_a_request_have_no_place_but_on_http),
-        cmocka_unit_test(latency_is_told_or_measured),
-        cmocka_unit_test(an_exchange_gives_status_and_media),
-        cmocka_unit_test(an_exchange_may_end_without_an_answer),
-        cmocka_unit_test(an_answer_may_come_on_a_stream_that_resumes),
+        cmocka_unit_test(messages_unknown_to_mcp_recorder_are_left_out),
+        cmocka_unit_test(responses_without_a_request_are_kept_only_on_http),
+        cmocka_unit_test(latency_is_read_from_the_record_or_measured),
+        cmocka_unit_test(an_exchange_has_status_and_media_type),
+        cmocka_unit_test(an_exchange_may_end_without_a_response),
+        cmocka_unit_test(a_response_may_come_on_a_resumed_stream),
         cmocka_unit_test(exchanges_without_a_message_are_lifecycle_or_unreadable),
         cmocka_unit_test(a_batch_is_an_interaction_per_message),
-        cmocka_unit_test(what_the_recorder_answered_itself_is_left_out),
-        cmocka_unit_test(messages_of_an_exchange_without_its_http_are_kept),
-        cmocka_unit_test(exchanges_of_a_cassette_are_taken_literally),
+        cmocka_unit_test(responses_of_the_recorder_itself_are_left_out),
+        cmocka_unit_test(messages_without_their_http_records_are_kept),
+        cmocka_unit_test(exchanges_of_a_cassette_are_copied_literally),
         cmocka_unit_test(a_cassette_may_share_a_file_with_a_recording),
-        cmocka_unit_test(each_header_starts_afresh),
+        cmocka_unit_test(each_header_resets_the_pairing),
         cmocka_unit_test(metadata_comes_from_header_and_handshake),
-        cmocka_unit_test(a_cassette_says_itself_what_its_metadata_is),
+        cmocka_unit_test(a_cassettes_own_metadata_is_used),
         cmocka_unit_test(without_a_header_the_first_known_time_is_the_date),
-        cmocka_unit_test(too_much_that_waits_is_told),
-        cmocka_unit_test(too_much_text_that_waits_is_told),
-        cmocka_unit_test(what_is_unfinished_is_freed),
+        cmocka_unit_test(too_many_pending_requests_are_an_error),
+        cmocka_unit_test(too_much_pending_text_is_an_error),
+        cmocka_unit_test(unfinished_exchanges_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,8 +4,8 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* What reading gave: every record as a line of a recording, remarks in brackets, and
- * how it ended. */
+/* The result of reading: every record as a line of a recording, warnings in brackets, and
+ * the end. */
 struct seen {
     struct notes notes;
     struct buf lines, end;
@@ -211,7 +211,7 @@ static void check_round_trip(struct str cassette)
     seen_release(&back);
 }
 
-static void what_mcp_recorder_wrote_comes_back_byte_for_byte(void **state)
+static void a_cassette_of_mcp_recorder_is_rewritten_byte_for_byte(void **state)
 {
     struct arena a = { 0 };
 
@@ -220,9 +220,9 @@ static void what_mcp_recorder_wrote_comes_back_byte_for_byte(void **state)
     arena_release(&a);
 }
 
-/* What mcp-recorder would write after loading a file that people have edited: types that
- * contradict the rest, in every combination. */
-static void what_people_have_edited_comes_back_too(void **state)
+/* The output of mcp-recorder after loading an edited file: types that contradict the rest,
+ * in every combination. */
+static void an_edited_cassette_is_rewritten_byte_for_byte(void **state)
 {
     static const char *const types[] = { "jsonrpc_request", "notification", "lifecycle" };
     static const char *const objects[] = { "null", "{}", "{\n        'id': 1\n      }" };
@@ -250,7 +250,7 @@ static void what_people_have_edited_comes_back_too(void **state)
     }
 }
 
-static void a_cassette_without_interactions_is_one(void **state)
+static void a_cassette_without_interactions_is_valid(void **state)
 {
     struct arena a = { 0 };
 
@@ -266,7 +266,7 @@ static void a_cassette_without_interactions_is_one(void **state)
     check_end(" {'surprise':[{}]} \r\n\t", "end");
 }
 
-static void a_date_nobody_knows_stays_unknown(void **state)
+static void an_unknown_date_stays_unknown(void **state)
 {
     struct seen native, back;
 
@@ -280,7 +280,7 @@ static void a_date_nobody_knows_stays_unknown(void **state)
     seen_release(&back);
 }
 
-static void damage_is_one_error_that_names_its_place(void **state)
+static void damage_is_one_error_with_its_position(void **state)
 {
     (void)state;
     check_end("{'interactions':[\n", "f:2:1: the cassette is cut off");
@@ -309,7 +309,7 @@ static void check_numbers(const char *text, const char *place, const char *want,
     arena_release(&a);
 }
 
-static void pythons_numbers_that_are_none_are_null(void **state)
+static void python_nan_and_infinity_are_null(void **state)
 {
     (void)state;
     check_numbers("{'interactions':[{'type':'notification','request':{'x':NaN}}]}", "1:56",
@@ -325,7 +325,7 @@ static void pythons_numbers_that_are_none_are_null(void **state)
               "f:2:2: 'latency_ms' must be a whole number");
 }
 
-static void a_number_out_of_range_is_left_out_with_a_remark(void **state)
+static void a_number_out_of_range_is_left_out_with_a_warning(void **state)
 {
     struct arena a = { 0 };
     struct seen s;
@@ -345,7 +345,7 @@ static void a_number_out_of_range_is_left_out_with_a_remark(void **state)
 }
 
 /* All of it or nothing: a cassette is written at once, so a part of one is no cassette. */
-static void every_cut_is_one_error(void **state)
+static void every_truncation_is_one_error(void **state)
 {
     struct arena a = { 0 };
     struct str whole = terse_json(&a, sample);
@@ -380,7 +380,7 @@ static void check_damaged(struct str text, bool must_fail)
     arena_release(&a);
 }
 
-static void no_stray_byte_invents_anything(void **state)
+static void an_inserted_byte_adds_no_record(void **state)
 {
     static const char stray[] = { '\0', '\xff', '\n' };
     struct arena a = { 0 };
@@ -394,7 +394,7 @@ static void no_stray_byte_invents_anything(void **state)
             text[at] = stray[i];
             memcpy(text + at + 1, whole.at + at, whole.len - at);
             check_damaged(str_n(text, whole.len + 1), stray[i] != '\n');
-            /* In place of a digit a newline makes another number, and nobody can tell. */
+            /* In place of a digit a newline makes another number, which cannot be detected. */
             if (stray[i] == '\n' && ascii_is_digit(whole.at[at]))
                 continue;
             memcpy(text + at + 1, whole.at + at + 1, whole.len - at - 1);
@@ -403,9 +403,8 @@ static void no_stray_byte_invents_anything(void **state)
     arena_release(&a);
 }
 
-/* What is kept of any recording: what the client asked for, the answers, how long they
- * took. */
-static void a_recording_becomes_a_cassette_and_loses_what_is_declared(void **state)
+/* The features that are kept of any recording: requests, responses, latencies. */
+static void a_recording_becomes_a_cassette_and_loses_only_declared_features(void **state)
 {
     static const char text[] =
         "{'type':'header','version':'1.0','recorded_at':'2026-02-17T20:25:23.000Z',"
@@ -442,8 +441,8 @@ static void a_recording_becomes_a_cassette_and_loses_what_is_declared(void **sta
     arena_release(&a);
 }
 
-/* What cannot be read again is not written. */
-static void too_large_a_cassette_is_told(void **state)
+/* Text that cannot be read again is not written. */
+static void a_too_large_cassette_is_an_error(void **state)
 {
     void *writing = cassette_format.begin();
     struct err e = ERR_NONE;
@@ -478,7 +477,7 @@ static void too_large_a_cassette_is_told(void **state)
     buf_release(&to);
 }
 
-static void the_probe_knows_its_own(void **state)
+static void the_probe_recognizes_cassettes(void **state)
 {
     static const struct terse_head heads[] = {
         { "{'interactions':[]}", true },
@@ -509,7 +508,7 @@ static void the_probe_knows_its_own(void **state)
     terse_check_probe(cassette_format.probe, heads, sizeof heads / sizeof *heads);
 }
 
-static void exactly_one_format_claims_a_sample(void **state)
+static void exactly_one_format_recognizes_a_sample(void **state)
 {
     struct arena a = { 0 };
 
@@ -525,19 +524,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_interaction_is_an_exchange),
-        cmocka_unit_test(what_mcp_recorder_wrote_comes_back_byte_for_byte),
-        cmocka_unit_test(what_people_have_edited_comes_back_too),
-        cmocka_unit_test(a_cassette_without_interactions_is_one),
-        cmocka_unit_test(a_date_nobody_knows_stays_unknown),
-        cmocka_unit_test(damage_is_one_error_that_names_its_place),
-        cmocka_unit_test(pythons_numbers_that_are_none_are_null),
-        cmocka_unit_test(a_number_out_of_range_is_left_out_with_a_remark),
-        cmocka_unit_test(every_cut_is_one_error),
-        cmocka_unit_test(no_stray_byte_invents_anything),
-        cmocka_unit_test(a_recording_becomes_a_cassette_and_loses_what_is_declared),
-        cmocka_unit_test(too_large_a_cassette_is_told),
-        cmocka_unit_test(the_probe_knows_its_own),
-        cmocka_unit_test(exactly_one_format_claims_a_sample),
+        cmocka_unit_test(a_cassette_of_mcp_recorder_is_rewritten_byte_for_byte),
+        cmocka_unit_test(an_edited_cassette_is_rewritten_byte_for_byte),
+        cmocka_unit_test(a_cassette_without_interactions_is_valid),
+        cmocka_unit_test(an_unknown_date_stays_unknown),
+        cmocka_unit_test(damage_is_one_error_with_its_position),
+        cmocka_unit_test(python_nan_and_infinity_are_null),
+        cmocka_unit_test(a_number_out_of_range_is_left_out_with_a_warning),
+        cmocka_unit_test(every_truncation_is_one_error),
+        cmocka_unit_test(an_inserted_byte_adds_no_record),
+        cmocka_unit_test(a_recording_becomes_a_cassette_and_loses_only_declared_features),
+        cmocka_unit_test(a_too_large_cassette_is_an_error),
+        cmocka_unit_test(the_probe_recognizes_cassettes),
+        cmocka_unit_test(exactly_one_format_recognizes_a_sample),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void a_file_without_secrets_passes(void **state)
     assert_run(d, "mcpreel check --secrets a", 0, "a: no secrets found\n" SEARCHED, "");
 }
 
-static void secrets_are_told_by_their_places(void **state)
+static void secrets_are_listed_by_position(void **state)
 {
     struct cli *d = *state;
 
@@ -44,7 +44,7 @@ static void secrets_are_told_by_their_places(void **state)
         "");
 }
 
-static void an_unusable_file_is_not_clean(void **state)
+static void an_unreadable_file_is_not_reported_clean(void **state)
 {
     struct cli *d = *state;
 
@@ -61,7 +61,7 @@ static void an_unusable_file_is_not_clean(void **state)
     assert_int_equal(cli_run(d, "mcpreel check --secrets nowhere"), 3);
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_arguments_are_rejected(void **state)
 {
     struct cli *d = *state;
 
@@ -88,7 +88,7 @@ static void hit(struct secret_findings *l, enum record_kind kind, const char *me
     l->observer.hit(&l->observer, &h);
 }
 
-static void places_are_told_in_words_and_as_json(void **state)
+static void positions_are_written_as_text_and_as_json(void **state)
 {
     struct secret_findings l;
     struct buf b;
@@ -112,7 +112,7 @@ static void places_are_told_in_words_and_as_json(void **state)
     secret_findings_release(&l);
 }
 
-static void only_so_many_are_kept_but_all_are_counted(void **state)
+static void listed_secrets_are_limited_but_all_are_counted(void **state)
 {
     struct secret_findings l;
     struct buf b;
@@ -133,11 +133,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CLI(a_file_without_secrets_passes),
-        WITH_CLI(secrets_are_told_by_their_places),
-        WITH_CLI(an_unusable_file_is_not_clean),
-        WITH_CLI(what_makes_no_sense_is_refused),
-        cmocka_unit_test(places_are_told_in_words_and_as_json),
-        cmocka_unit_test(only_so_many_are_kept_but_all_are_counted),
+        WITH_CLI(secrets_are_listed_by_position),
+        WITH_CLI(an_unreadable_file_is_not_reported_clean),
+        WITH_CLI(invalid_arguments_are_rejected),
+        cmocka_unit_test(positions_are_written_as_text_and_as_json),
+        cmocka_unit_test(listed_secrets_are_limited_but_all_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,7 +65,7 @@ static void assert_output(int fd, const char *want)
     buf_release(&got);
 }
 
-static void it_has_pipes_to_all_three_streams(void **state)
+static void a_child_has_pipes_to_its_three_streams(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
@@ -85,7 +85,7 @@ static void it_has_pipes_to_all_three_streams(void **state)
     loop_free(l);
 }
 
-static void a_signal_that_ends_it_is_told(void **state)
+static void a_child_ended_by_a_signal_is_reported(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
@@ -103,7 +103,7 @@ static void a_signal_that_ends_it_is_told(void **state)
     loop_free(l);
 }
 
-static void it_has_our_environment_and_directory(void **state)
+static void a_child_inherits_environment_and_directory(void **state)
 {
     char *here = getcwd(NULL, 0);
     struct loop *l = loop_new();
@@ -123,7 +123,7 @@ static void it_has_our_environment_and_directory(void **state)
     free(here);
 }
 
-static void it_has_the_environment_that_was_set_for_children(void **state)
+static void a_child_gets_the_environment_set_for_children(void **state)
 {
     char *const env[] = { "PATH=/usr/bin:/bin", "MCPREEL_TEST=its own", NULL };
     struct loop *l = loop_new();
@@ -144,7 +144,7 @@ static void it_has_the_environment_that_was_set_for_children(void **state)
     loop_free(l);
 }
 
-static void it_has_no_descriptor_that_is_withheld(void **state)
+static void a_child_does_not_inherit_other_descriptors(void **state)
 {
     struct loop *l = loop_new();
     int fd = dup(2);
@@ -166,7 +166,8 @@ static void it_has_no_descriptor_that_is_withheld(void **state)
     loop_free(l);
 }
 
-/* What is blocked and ignored in a child; no shell, as those change some of it. */
+/* Prints the blocked and ignored signals of a child; not with a shell, as those change some
+ * of them. */
 static void assert_signals_passed_on(struct loop *l, uint64_t blocked, uint64_t ignored)
 {
     static const char *const names[] = { "SigBlk:", "SigIgn:" };
@@ -195,7 +196,7 @@ static void assert_signals_passed_on(struct loop *l, uint64_t blocked, uint64_t 
 
 /* To the server it must look as if the client had started it: the loop ignores
  * SIGPIPE, the server must not. */
-static void its_signals_are_as_by_default(void **state)
+static void a_child_has_default_signal_handlers(void **state)
 {
     struct loop *l = loop_new();
 
@@ -204,7 +205,7 @@ static void its_signals_are_as_by_default(void **state)
     loop_free(l);
 }
 
-static void what_was_ignored_or_blocked_before_us_stays_so(void **state)
+static void signals_ignored_or_blocked_before_stay_so(void **state)
 {
     static const int ignored[] = { SIGHUP, SIGPIPE, SIGCHLD, SIGXFSZ };
     struct loop *l;
@@ -229,7 +230,7 @@ static void what_was_ignored_or_blocked_before_us_stays_so(void **state)
     sigprocmask(SIG_UNBLOCK, &blocked, NULL);
 }
 
-static void it_has_the_limit_of_descriptors_that_we_had(void **state)
+static void a_child_has_our_original_descriptor_limit(void **state)
 {
     struct rlimit before, few;
     struct loop *l;
@@ -251,7 +252,7 @@ static void it_has_the_limit_of_descriptors_that_we_had(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-static void nobody_else_holds_its_pipes(void **state)
+static void other_children_do_not_inherit_the_pipes(void **state)
 {
     struct loop *l = loop_new();
     struct run first, second;
@@ -275,7 +276,7 @@ static void nobody_else_holds_its_pipes(void **state)
     loop_free(l);
 }
 
-static void a_signal_reaches_the_whole_family(void **state)
+static void a_signal_reaches_the_whole_process_group(void **state)
 {
     struct loop *l = loop_new();
     char got[3];
@@ -293,7 +294,7 @@ static void a_signal_reaches_the_whole_family(void **state)
     loop_free(l);
 }
 
-static void so_it_does_after_the_child_itself_has_exited(void **state)
+static void a_signal_reaches_the_group_after_the_child_has_exited(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
@@ -304,12 +305,12 @@ static void so_it_does_after_the_child_itself_has_exited(void **state)
     assert_int_equal(r.code, 4);
     child_signal(r.child, SIGKILL);
     assert_output(r.fds.out, "");
-    child_signal(r.child, SIGKILL); /* nobody is left: nothing happens */
+    child_signal(r.child, SIGKILL); /* no process is left: nothing happens */
     finish(&r);
     loop_free(l);
 }
 
-static void it_leads_a_group_in_our_session(void **state)
+static void a_child_leads_a_process_group_in_our_session(void **state)
 {
     struct loop *l = loop_new();
     char want[32];
@@ -325,7 +326,7 @@ static void it_leads_a_group_in_our_session(void **state)
     loop_free(l);
 }
 
-static void who_kills_its_watchdog_has_killed_it(void **state)
+static void killing_the_watchdog_kills_the_child(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
@@ -340,7 +341,7 @@ static void who_kills_its_watchdog_has_killed_it(void **state)
     loop_free(l);
 }
 
-static void what_cannot_be_started_says_why_and_leaves_nothing_behind(void **state)
+static void a_failed_start_reports_the_reason_and_leaves_nothing(void **state)
 {
     static const struct {
         const char *file;
@@ -393,7 +394,7 @@ static bool starts_within(struct run *r, rlim_t limit, int *errnum, struct err *
     return ok;
 }
 
-static void out_of_descriptors_it_says_so(void **state)
+static void a_start_without_descriptors_is_reported(void **state)
 {
     enum { STREAMS = 6, ENOUGH = 100 }; /* three pipes; what else it needs is its own affair */
     int without = open_fd_count();
@@ -418,7 +419,7 @@ static void out_of_descriptors_it_says_so(void **state)
     assert_int_equal(open_fd_count(), without);
 }
 
-/* Nobody who may not have processes: the limit is none for root. */
+/* As a user who may not have processes: the limit does not apply to root. */
 static _Noreturn void be_one_without_processes(void)
 {
     static const struct rlimit none = { 0, 0 };
@@ -437,7 +438,7 @@ static _Noreturn void be_one_without_processes(void)
     _exit(strcmp(e.msg, "cannot start server 'true': resource temporarily unavailable") != 0);
 }
 
-static void where_there_can_be_no_process_it_says_so(void **state)
+static void a_start_without_free_processes_is_reported(void **state)
 {
     int status = 0;
     pid_t pid;
@@ -451,7 +452,7 @@ static void where_there_can_be_no_process_it_says_so(void **state)
     assert_int_equal(status, 0);
 }
 
-static void closed_while_it_runs_it_is_killed_with_its_family(void **state)
+static void closing_a_running_child_kills_its_process_group(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
@@ -470,7 +471,7 @@ static void closed_while_it_runs_it_is_killed_with_its_family(void **state)
     loop_free(l);
 }
 
-static void two_loops_hear_of_their_own_children(void **state)
+static void each_loop_gets_the_events_of_its_own_children(void **state)
 {
     struct loop *outer = loop_new(), *inner;
     struct run first, second;
@@ -491,7 +492,7 @@ static void two_loops_hear_of_their_own_children(void **state)
 }
 
 /* A number that is still taken is no other group's. */
-static void its_number_is_not_given_away_before_it_is_closed(void **state)
+static void the_pid_is_reserved_until_the_child_is_closed(void **state)
 {
     struct loop *l = loop_new();
     struct run r;
@@ -514,25 +515,25 @@ static void its_number_is_not_given_away_before_it_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_has_pipes_to_all_three_streams),
-        cmocka_unit_test(a_signal_that_ends_it_is_told),
-        cmocka_unit_test(it_has_our_environment_and_directory),
-        cmocka_unit_test(it_has_the_environment_that_was_set_for_children),
-        cmocka_unit_test(it_has_no_descriptor_that_is_withheld),
-        cmocka_unit_test(its_signals_are_as_by_default),
-        cmocka_unit_test(what_was_ignored_or_blocked_before_us_stays_so),
-        cmocka_unit_test(it_has_the_limit_of_descriptors_that_we_had),
-        cmocka_unit_test(nobody_else_holds_its_pipes),
-        cmocka_unit_test(a_signal_reaches_the_whole_family),
-        cmocka_unit_test(so_it_does_after_the_child_itself_has_exited),
-        cmocka_unit_test(it_leads_a_group_in_our_session),
-        cmocka_unit_test(who_kills_its_watchdog_has_killed_it),
-        cmocka_unit_test(what_cannot_be_started_says_why_and_leaves_nothing_behind),
-        cmocka_unit_test(out_of_descriptors_it_says_so),
-        cmocka_unit_test(where_there_can_be_no_process_it_says_so),
-        cmocka_unit_test(closed_while_it_runs_it_is_killed_with_its_family),
-        cmocka_unit_test(two_loops_hear_of_their_own_children),
-        cmocka_unit_test(its_number_is_not_given_away_before_it_is_closed),
+        cmocka_unit_test(a_child_has_pipes_to_its_three_streams),
+        cmocka_unit_test(a_child_ended_by_a_signal_is_reported),
+        cmocka_unit_test(a_child_inherits_environment_and_directory),
+        cmocka_unit_test(a_child_gets_the_environment_set_for_children),
+        cmocka_unit_test(a_child_does_not_inherit_other_descriptors),
+        cmocka_unit_test(a_child_has_default_signal_handlers),
+        cmocka_unit_test(signals_ignored_or_blocked_before_stay_so),
+        cmocka_unit_test(a_child_has_our_original_descriptor_limit),
+        cmocka_unit_test(other_children_do_not_inherit_the_pipes),
+        cmocka_unit_test(a_signal_reaches_the_whole_process_group),
+        cmocka_unit_test(a_signal_reaches_the_group_after_the_child_has_exited),
+        cmocka_unit_test(a_child_leads_a_process_group_in_our_session),
+        cmocka_unit_test(killing_the_watchdog_kills_the_child),
+        cmocka_unit_test(a_failed_start_reports_the_reason_and_leaves_nothing),
+        cmocka_unit_test(a_start_without_descriptors_is_reported),
+        cmocka_unit_test(a_start_without_free_processes_is_reported),
+        cmocka_unit_test(closing_a_running_child_kills_its_process_group),
+        cmocka_unit_test(each_loop_gets_the_events_of_its_own_children),
+        cmocka_unit_test(the_pid_is_reserved_until_the_child_is_closed),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ static void run(struct split_input *c, struct buf *seen)
     chunked_release(&k);
 }
 
-static void every_cut_gives_the_same_bytes_and_leaves_what_follows(void **state)
+static void a_body_split_at_any_byte_gives_the_same_data(void **state)
 {
     (void)state;
     assert_splits(STR("5\r\nhello\r\n3\r\n wo\r\n3\r\nrld\r\n0\r\n\r\nPOST"), run,
@@ -52,13 +52,13 @@ static void an_unfinished_body_waits_for_more(void **state)
     assert_splits(STR("5\r\nhello\r\n0\r\na: b\r\n\r"), run, STR("hello..."));
 }
 
-static void trailers_are_kept_apart(void **state)
+static void trailers_are_separate_from_data(void **state)
 {
     (void)state;
     assert_splits(STR("1\r\nx\r\n0\r\nA: b\r\na: c\r\n\r\nnext"), run, STR("x|A=b|a=c|next"));
 }
 
-static void bad_trailers_are_refused_as_header_lines_are(void **state)
+static void bad_trailers_are_rejected_like_headers(void **state)
 {
     (void)state;
     assert_splits(STR("0\r\na b\r\n\r\n"), run, STR("! a header line without a colon"));
@@ -78,7 +78,7 @@ static void extensions_are_dropped(void **state)
     assert_splits(STR("1;a=b;c=\"\t; d\\\"\";e\r\nx\r\n0;last\r\n\r\n"), run, STR("x|"));
 }
 
-static void extensions_that_are_none_are_refused(void **state)
+static void invalid_extensions_are_rejected(void **state)
 {
     static const char *const bad[] = {
         "1;\r\n",         "1; a\r\n",        "1;a =b\r\n", "1;a= b\r\n",  "1;a=\r\n",
@@ -91,7 +91,7 @@ static void extensions_that_are_none_are_refused(void **state)
         assert_splits(str_z(bad[i]), run, STR("! a chunk extension that is not 'name=value'"));
 }
 
-static void sizes_that_are_not_just_hexadecimal_digits_are_refused(void **state)
+static void sizes_with_other_characters_are_rejected(void **state)
 {
     static const char *const bad[] = {
         "\r\n",     "g\r\n",   "0x5\r\n", "+5\r\n",  "-1\r\n",  " 5\r\n",  "5 \r\n",
@@ -104,7 +104,7 @@ static void sizes_that_are_not_just_hexadecimal_digits_are_refused(void **state)
                       STR("! a chunk whose size is not a hexadecimal number"));
 }
 
-static void half_line_ends_are_refused(void **state)
+static void incomplete_line_ends_are_rejected(void **state)
 {
     (void)state;
     assert_splits(STR("5\nhello\r\n"), run, STR("! a line that ends in LF alone"));
@@ -115,7 +115,7 @@ static void half_line_ends_are_refused(void **state)
     assert_splits(STR("5;a\x7f\r\n"), run, STR("! a control character"));
 }
 
-static void data_must_end_where_the_size_says(void **state)
+static void data_must_have_the_announced_size(void **state)
 {
     (void)state;
     assert_splits(STR("3\r\nhello\r\n"), run,
@@ -128,7 +128,7 @@ static void data_must_end_where_the_size_says(void **state)
                   STR("hello\r\n! a chunk that does not end after its size"));
 }
 
-static void sizes_that_cannot_be_counted_are_refused(void **state)
+static void overflowing_sizes_are_rejected(void **state)
 {
     (void)state;
     assert_splits(STR("fffffffffffffff\r\nabc"), run, STR("abc..."));
@@ -232,7 +232,7 @@ static void open_an_empty_one(void)
     chunked_write_size(&text, 0);
 }
 
-static void a_chunk_of_nothing_would_end_the_body(void **state)
+static void writing_an_empty_chunk_writes_nothing(void **state)
 {
     (void)state;
     assert_aborts(open_an_empty_one, "size == 0");
@@ -241,21 +241,21 @@ static void a_chunk_of_nothing_would_end_the_body(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_gives_the_same_bytes_and_leaves_what_follows),
+        cmocka_unit_test(a_body_split_at_any_byte_gives_the_same_data),
         cmocka_unit_test(an_unfinished_body_waits_for_more),
-        cmocka_unit_test(trailers_are_kept_apart),
-        cmocka_unit_test(bad_trailers_are_refused_as_header_lines_are),
+        cmocka_unit_test(trailers_are_separate_from_data),
+        cmocka_unit_test(bad_trailers_are_rejected_like_headers),
         cmocka_unit_test(extensions_are_dropped),
-        cmocka_unit_test(extensions_that_are_none_are_refused),
-        cmocka_unit_test(sizes_that_are_not_just_hexadecimal_digits_are_refused),
-        cmocka_unit_test(half_line_ends_are_refused),
-        cmocka_unit_test(data_must_end_where_the_size_says),
-        cmocka_unit_test(sizes_that_cannot_be_counted_are_refused),
+        cmocka_unit_test(invalid_extensions_are_rejected),
+        cmocka_unit_test(sizes_with_other_characters_are_rejected),
+        cmocka_unit_test(incomplete_line_ends_are_rejected),
+        cmocka_unit_test(data_must_have_the_announced_size),
+        cmocka_unit_test(overflowing_sizes_are_rejected),
         cmocka_unit_test(an_extension_has_a_limit),
         cmocka_unit_test(all_extensions_together_have_a_limit),
         cmocka_unit_test(trailers_have_a_limit),
         cmocka_unit_test(written_chunks_are_parsed_again),
-        cmocka_unit_test(a_chunk_of_nothing_would_end_the_body),
+        cmocka_unit_test(writing_an_empty_chunk_writes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

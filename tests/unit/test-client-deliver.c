@@ -53,7 +53,7 @@ static void hear(struct bench *b, struct client_exchange *of, const char *text)
     client_deliver_text(&b->told, of, terse_json(&b->arena, text));
 }
 
-static void messages_go_on_as_they_came(void **state)
+static void messages_are_forwarded_unchanged(void **state)
 {
     struct bench b;
 
@@ -71,7 +71,7 @@ static void messages_go_on_as_they_came(void **state)
     close_bench(&b);
 }
 
-static void the_peer_is_known_by_its_answers(void **state)
+static void session_state_is_learned_from_the_responses(void **state)
 {
     struct terse_scanned s;
     struct mcp_message call;
@@ -101,7 +101,7 @@ static void the_peer_is_known_by_its_answers(void **state)
     close_bench(&b);
 }
 
-static void an_answer_that_nobody_waits_for_goes_on_and_is_noted(void **state)
+static void a_response_without_pending_request_is_forwarded_and_logged(void **state)
 {
     struct bench b;
 
@@ -115,7 +115,7 @@ static void an_answer_that_nobody_waits_for_goes_on_and_is_noted(void **state)
     close_bench(&b);
 }
 
-static void an_error_without_an_id_is_to_the_only_request_of_its_talk(void **state)
+static void an_error_without_id_answers_the_only_request_of_its_exchange(void **state)
 {
     struct bench b;
 
@@ -132,7 +132,7 @@ static void an_error_without_an_id_is_to_the_only_request_of_its_talk(void **sta
     close_bench(&b);
 }
 
-static void a_list_that_the_client_has_not_asked_for_is_not_the_clients(void **state)
+static void a_tool_list_that_mcpreel_requested_is_not_forwarded(void **state)
 {
     struct client_schemas list;
     struct bench b;
@@ -152,7 +152,7 @@ static void a_list_that_the_client_has_not_asked_for_is_not_the_clients(void **s
     close_bench(&b);
 }
 
-static void nobody_is_told_what_is_only_looked_at(void **state)
+static void classifying_a_message_does_not_deliver_it(void **state)
 {
     struct bench b;
     struct str text;
@@ -174,7 +174,7 @@ static void nobody_is_told_what_is_only_looked_at(void **state)
     close_bench(&b);
 }
 
-static void who_waits_in_vain_is_told_why(void **state)
+static void a_request_without_response_gets_an_error_with_the_reason(void **state)
 {
     struct bench b;
 
@@ -197,7 +197,7 @@ static void who_waits_in_vain_is_told_why(void **state)
     close_bench(&b);
 }
 
-static void all_are_told_at_once_and_the_log_once(void **state)
+static void all_pending_requests_get_an_error_and_the_log_one_line(void **state)
 {
     struct bench b;
 
@@ -231,14 +231,14 @@ static void all_are_told_at_once_and_the_log_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_go_on_as_they_came),
-        cmocka_unit_test(the_peer_is_known_by_its_answers),
-        cmocka_unit_test(an_answer_that_nobody_waits_for_goes_on_and_is_noted),
-        cmocka_unit_test(an_error_without_an_id_is_to_the_only_request_of_its_talk),
-        cmocka_unit_test(a_list_that_the_client_has_not_asked_for_is_not_the_clients),
-        cmocka_unit_test(nobody_is_told_what_is_only_looked_at),
-        cmocka_unit_test(who_waits_in_vain_is_told_why),
-        cmocka_unit_test(all_are_told_at_once_and_the_log_once),
+        cmocka_unit_test(messages_are_forwarded_unchanged),
+        cmocka_unit_test(session_state_is_learned_from_the_responses),
+        cmocka_unit_test(a_response_without_pending_request_is_forwarded_and_logged),
+        cmocka_unit_test(an_error_without_id_answers_the_only_request_of_its_exchange),
+        cmocka_unit_test(a_tool_list_that_mcpreel_requested_is_not_forwarded),
+        cmocka_unit_test(classifying_a_message_does_not_deliver_it),
+        cmocka_unit_test(a_request_without_response_gets_an_error_with_the_reason),
+        cmocka_unit_test(all_pending_requests_get_an_error_and_the_log_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

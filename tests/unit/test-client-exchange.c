@@ -63,7 +63,7 @@ static void hear_stream(struct client_exchange *t, const char *event)
     headers_release(&f);
 }
 
-static void talks_are_found_by_what_is_under_way(void **state)
+static void exchanges_are_found_by_their_pending_requests(void **state)
 {
     struct bench b;
     struct client_exchange *one, *other;
@@ -89,7 +89,7 @@ static void talks_are_found_by_what_is_under_way(void **state)
     close_bench(&b);
 }
 
-static void only_streams_with_ids_can_be_gone_on_with(void **state)
+static void only_streams_with_event_ids_can_be_resumed(void **state)
 {
     struct bench b;
     struct client_exchange *t;
@@ -110,7 +110,7 @@ static void only_streams_with_ids_can_be_gone_on_with(void **state)
     close_bench(&b);
 }
 
-static void what_is_in_vain_is_counted_and_waited_for_longer(void **state)
+static void failed_attempts_are_counted_and_delay_the_next(void **state)
 {
     struct bench b;
     struct client_exchange *t;
@@ -134,7 +134,7 @@ static void what_is_in_vain_is_counted_and_waited_for_longer(void **state)
     close_bench(&b);
 }
 
-static void a_server_says_how_long_to_wait_within_reason(void **state)
+static void the_servers_retry_time_is_used_within_limits(void **state)
 {
     struct bench b;
     struct client_exchange *t;
@@ -162,7 +162,7 @@ static void end_at_once(struct bench *b, struct client_exchange *t, const char *
     client_exchange_count_try(t, 1);
 }
 
-static void only_news_or_another_place_are_worth_it(void **state)
+static void only_new_events_or_ids_reset_the_count_of_attempts(void **state)
 {
     struct bench b;
     struct client_exchange *t;
@@ -183,7 +183,7 @@ static void only_news_or_another_place_are_worth_it(void **state)
     close_bench(&b);
 }
 
-static void who_is_polled_is_polled_ever_more_slowly(void **state)
+static void the_interval_of_polls_grows(void **state)
 {
     struct bench b;
     struct client_exchange *t;
@@ -209,12 +209,12 @@ static void who_is_polled_is_polled_ever_more_slowly(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(talks_are_found_by_what_is_under_way),
-        cmocka_unit_test(only_streams_with_ids_can_be_gone_on_with),
-        cmocka_unit_test(what_is_in_vain_is_counted_and_waited_for_longer),
-        cmocka_unit_test(a_server_says_how_long_to_wait_within_reason),
-        cmocka_unit_test(only_news_or_another_place_are_worth_it),
-        cmocka_unit_test(who_is_polled_is_polled_ever_more_slowly),
+        cmocka_unit_test(exchanges_are_found_by_their_pending_requests),
+        cmocka_unit_test(only_streams_with_event_ids_can_be_resumed),
+        cmocka_unit_test(failed_attempts_are_counted_and_delay_the_next),
+        cmocka_unit_test(the_servers_retry_time_is_used_within_limits),
+        cmocka_unit_test(only_new_events_or_ids_reset_the_count_of_attempts),
+        cmocka_unit_test(the_interval_of_polls_grows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void check(const char *filter, const char *notification, bool wants)
     terse_scanned_release(&n);
 }
 
-static void a_change_has_to_be_asked_for(void **state)
+static void only_subscribed_changes_are_sent(void **state)
 {
     (void)state;
     check("{'toolsListChanged':true}", "{'method':'notifications/tools/list_changed'}", true);
@@ -29,7 +29,7 @@ static void a_change_has_to_be_asked_for(void **state)
           true);
 }
 
-static void a_resource_or_a_task_has_to_be_named(void **state)
+static void only_named_resources_and_tasks_are_sent(void **state)
 {
     (void)state;
     check("{'resourceSubscriptions':['u:/a','u:/b']}",
@@ -43,14 +43,14 @@ static void a_resource_or_a_task_has_to_be_named(void **state)
           false);
 }
 
-static void what_no_filter_can_name_passes(void **state)
+static void messages_that_no_filter_names_are_sent(void **state)
 {
     (void)state;
     check("{}", "{'method':'notifications/subscriptions/acknowledged'}", true);
     check("{}", "{'id':1,'result':{}}", true);
 }
 
-static void what_is_granted_was_asked_for(void **state)
+static void the_acknowledged_filter_has_only_requested_parts(void **state)
 {
     static const struct {
         const char *filter, *granted, *want;
@@ -94,7 +94,7 @@ static bool can_be_asked(const char *capabilities, enum mcp_version version, con
     return can;
 }
 
-static void a_client_is_asked_what_it_declared(void **state)
+static void a_client_gets_server_requests_of_its_capabilities_only(void **state)
 {
     (void)state;
     assert_true(
@@ -105,7 +105,7 @@ static void a_client_is_asked_what_it_declared(void **state)
     assert_true(can_be_asked("{}", MCP_VERSION_UNKNOWN, "x/of-their-own", "{}"));
 }
 
-static void a_client_is_not_asked_what_its_revision_has_not(void **state)
+static void a_client_gets_no_server_requests_that_its_version_lacks(void **state)
 {
     (void)state;
     assert_false(
@@ -113,7 +113,7 @@ static void a_client_is_not_asked_what_its_revision_has_not(void **state)
     assert_true(can_be_asked("{'elicitation':{}}", MCP_2025_06_18, "elicitation/create", "{}"));
 }
 
-static void a_client_that_names_ways_to_ask_it_is_asked_in_no_other(void **state)
+static void a_client_gets_elicitation_only_in_its_declared_modes(void **state)
 {
     const enum mcp_version v = MCP_2025_11_25;
 
@@ -136,7 +136,7 @@ static enum client_log_level level(const char *params)
     return of;
 }
 
-static void only_the_era_without_sessions_asks_for_logs(void **state)
+static void only_stateless_clients_request_logs(void **state)
 {
     (void)state;
     assert_int_equal(level("{}"), CLIENT_LOG_ALL);
@@ -157,7 +157,7 @@ static bool hears(enum client_log_level from, const char *message)
     return does;
 }
 
-static void logs_are_heard_from_their_level_on(void **state)
+static void logs_are_sent_from_their_level_on(void **state)
 {
     const enum client_log_level info = CLIENT_LOG_DEBUG + 1;
 
@@ -172,7 +172,7 @@ static void logs_are_heard_from_their_level_on(void **state)
                        "{'method':'notifications/message','params':{'level':'emergency'}}"));
 }
 
-static void what_is_no_log_is_heard_by_all(void **state)
+static void messages_that_are_not_logs_are_always_sent(void **state)
 {
     (void)state;
     assert_true(hears(CLIENT_LOG_NONE, "{'method':'notifications/tools/list_changed'}"));
@@ -181,16 +181,16 @@ static void what_is_no_log_is_heard_by_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_change_has_to_be_asked_for),
-        cmocka_unit_test(a_resource_or_a_task_has_to_be_named),
-        cmocka_unit_test(what_no_filter_can_name_passes),
-        cmocka_unit_test(what_is_granted_was_asked_for),
-        cmocka_unit_test(a_client_is_asked_what_it_declared),
-        cmocka_unit_test(a_client_is_not_asked_what_its_revision_has_not),
-        cmocka_unit_test(a_client_that_names_ways_to_ask_it_is_asked_in_no_other),
-        cmocka_unit_test(only_the_era_without_sessions_asks_for_logs),
-        cmocka_unit_test(logs_are_heard_from_their_level_on),
-        cmocka_unit_test(what_is_no_log_is_heard_by_all),
+        cmocka_unit_test(only_subscribed_changes_are_sent),
+        cmocka_unit_test(only_named_resources_and_tasks_are_sent),
+        cmocka_unit_test(messages_that_no_filter_names_are_sent),
+        cmocka_unit_test(the_acknowledged_filter_has_only_requested_parts),
+        cmocka_unit_test(a_client_gets_server_requests_of_its_capabilities_only),
+        cmocka_unit_test(a_client_gets_no_server_requests_that_its_version_lacks),
+        cmocka_unit_test(a_client_gets_elicitation_only_in_its_declared_modes),
+        cmocka_unit_test(only_stateless_clients_request_logs),
+        cmocka_unit_test(logs_are_sent_from_their_level_on),
+        cmocka_unit_test(messages_that_are_not_logs_are_always_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void add(struct client_pending *w, const char *request, const void *by)
     terse_scanned_release(&s);
 }
 
-/* The method of the one that waits for an id; "" if nobody does. */
+/* Returns the method of the pending request with an id; "" if there is none. */
 static struct str found(const struct client_pending *w, const char *id, const void *by)
 {
     struct terse_scanned s;
@@ -24,7 +24,7 @@ static struct str found(const struct client_pending *w, const char *id, const vo
     return at ? at->method : STR("");
 }
 
-static void an_id_is_found_by_what_it_means(void **state)
+static void an_id_is_found_by_its_value(void **state)
 {
     struct client_pending w = { 0 };
 
@@ -40,7 +40,7 @@ static void an_id_is_found_by_what_it_means(void **state)
     client_pending_release(&w);
 }
 
-static void of_two_with_the_same_id_the_bringers_own_counts(void **state)
+static void an_id_is_found_in_its_exchange_first(void **state)
 {
     struct client_pending w = { 0 };
     int one = 0, other = 0;
@@ -56,7 +56,7 @@ static void of_two_with_the_same_id_the_bringers_own_counts(void **state)
     client_pending_release(&w);
 }
 
-static void what_one_brought_can_be_anothers(void **state)
+static void pending_requests_can_be_reassigned_to_another_exchange(void **state)
 {
     struct client_pending w = { 0 };
     int one = 0, other = 0;
@@ -85,7 +85,7 @@ static void assert_order(const struct client_pending *w, const char *methods)
     assert_ptr_equal(w->last, last);
 }
 
-static void the_oldest_is_first_whoever_has_gone(void **state)
+static void the_oldest_pending_request_is_first_after_removals(void **state)
 {
     struct client_pending w = { 0 };
     int one = 0, other = 0;
@@ -112,7 +112,7 @@ static void the_oldest_is_first_whoever_has_gone(void **state)
     assert_order(&w, "");
 }
 
-static void subscriptions_and_what_was_given_up_are_not_waited_for(void **state)
+static void subscriptions_and_cancelled_requests_are_not_waited_for(void **state)
 {
     struct client_pending w = { 0 };
 
@@ -129,7 +129,7 @@ static void subscriptions_and_what_was_given_up_are_not_waited_for(void **state)
     client_pending_release(&w);
 }
 
-static void lines_come_in_the_order_they_were_said(void **state)
+static void lines_are_sent_in_their_order(void **state)
 {
     struct client_queue s = { 0 };
 
@@ -154,7 +154,7 @@ static void lines_come_in_the_order_they_were_said(void **state)
     assert_int_equal(s.bytes, 0);
 }
 
-static void what_never_goes_is_waited_for_in_vain(void **state)
+static void queued_requests_that_are_never_sent_become_pending(void **state)
 {
     struct client_pending w = { 0 };
     struct client_queue s = { 0 };
@@ -175,13 +175,13 @@ static void what_never_goes_is_waited_for_in_vain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_is_found_by_what_it_means),
-        cmocka_unit_test(of_two_with_the_same_id_the_bringers_own_counts),
-        cmocka_unit_test(what_one_brought_can_be_anothers),
-        cmocka_unit_test(the_oldest_is_first_whoever_has_gone),
-        cmocka_unit_test(subscriptions_and_what_was_given_up_are_not_waited_for),
-        cmocka_unit_test(lines_come_in_the_order_they_were_said),
-        cmocka_unit_test(what_never_goes_is_waited_for_in_vain),
+        cmocka_unit_test(an_id_is_found_by_its_value),
+        cmocka_unit_test(an_id_is_found_in_its_exchange_first),
+        cmocka_unit_test(pending_requests_can_be_reassigned_to_another_exchange),
+        cmocka_unit_test(the_oldest_pending_request_is_first_after_removals),
+        cmocka_unit_test(subscriptions_and_cancelled_requests_are_not_waited_for),
+        cmocka_unit_test(lines_are_sent_in_their_order),
+        cmocka_unit_test(queued_requests_that_are_never_sent_become_pending),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

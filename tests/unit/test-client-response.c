@@ -61,7 +61,7 @@ static void assert_complaint(struct bench *b, const char *want)
     buf_release(&text);
 }
 
-static void events_are_told_and_where_they_end_is_remembered(void **state)
+static void events_are_reported_and_the_last_id_is_kept(void **state)
 {
     struct bench b;
 
@@ -94,7 +94,7 @@ static void assert_heard(struct bench *b, const char *events, unsigned news, boo
     head(b, 200, "text/event-stream", NULL, NULL);
 }
 
-static void only_what_has_not_come_before_is_news(void **state)
+static void only_events_that_did_not_come_before_are_new(void **state)
 {
     struct bench b;
 
@@ -127,7 +127,7 @@ static void feed(struct bench *b, size_t bytes)
         client_response_data(&b->heard, str_n(part, sizeof part), note, b);
 }
 
-static void what_is_long_takes_its_time(void **state)
+static void a_large_event_is_recognized(void **state)
 {
     struct bench b;
 
@@ -152,7 +152,7 @@ static void what_is_long_takes_its_time(void **state)
     close_bench(&b);
 }
 
-static void an_id_that_cannot_be_told_is_none(void **state)
+static void an_event_id_that_cannot_be_a_header_is_ignored(void **state)
 {
     struct bench b;
 
@@ -165,7 +165,7 @@ static void an_id_that_cannot_be_told_is_none(void **state)
     close_bench(&b);
 }
 
-static void a_body_is_gathered(void **state)
+static void a_json_body_is_collected(void **state)
 {
     struct bench b;
 
@@ -182,7 +182,7 @@ static void a_body_is_gathered(void **state)
     close_bench(&b);
 }
 
-static void every_way_not_to_answer_has_its_words(void **state)
+static void every_response_without_message_has_an_error_text(void **state)
 {
     struct bench b;
 
@@ -215,7 +215,7 @@ static void every_way_not_to_answer_has_its_words(void **state)
 
 #define LOGIN "the server requires a login (status 401): send credentials with --header-env"
 
-static void of_a_challenge_is_told_what_helps(void **state)
+static void the_error_of_a_401_has_a_hint(void **state)
 {
     struct bench b;
 
@@ -257,7 +257,7 @@ static void check_seen(struct seen_events *s, const char *id, const char *data,
     assert_int_equal(as.repeated, want.repeated);
 }
 
-static void what_an_earlier_answer_had_is_repeated(void **state)
+static void an_event_of_an_earlier_response_is_a_duplicate(void **state)
 {
     struct seen_events s;
 
@@ -272,7 +272,7 @@ static void what_an_earlier_answer_had_is_repeated(void **state)
     seen_events_release(&s);
 }
 
-static void other_data_under_a_known_id_is_not(void **state)
+static void other_data_under_a_known_id_is_no_duplicate(void **state)
 {
     struct seen_events s;
 
@@ -289,7 +289,7 @@ static void other_data_under_a_known_id_is_not(void **state)
     seen_events_release(&s);
 }
 
-static void what_stood_under_an_id_without_data_is_told_once(void **state)
+static void data_under_an_id_that_had_none_is_reported_once(void **state)
 {
     struct seen_events s;
 
@@ -303,7 +303,7 @@ static void what_stood_under_an_id_without_data_is_told_once(void **state)
     seen_events_release(&s);
 }
 
-static void within_an_answer_the_same_id_may_stand_everywhere(void **state)
+static void one_response_may_repeat_an_id(void **state)
 {
     struct seen_events s;
 
@@ -315,7 +315,7 @@ static void within_an_answer_the_same_id_may_stand_everywhere(void **state)
 }
 
 /* Most answers are no streams: they need not pay for it. */
-static void nothing_is_held_before_the_first_id(void **state)
+static void no_event_is_stored_before_the_first_id(void **state)
 {
     struct seen_events s;
 
@@ -328,7 +328,7 @@ static void nothing_is_held_before_the_first_id(void **state)
     seen_events_release(&s);
 }
 
-static void of_very_many_the_latest_are_known(void **state)
+static void only_the_latest_events_are_remembered(void **state)
 {
     struct seen_events s;
     char id[32];
@@ -350,19 +350,19 @@ static void of_very_many_the_latest_are_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_told_and_where_they_end_is_remembered),
-        cmocka_unit_test(only_what_has_not_come_before_is_news),
-        cmocka_unit_test(what_is_long_takes_its_time),
-        cmocka_unit_test(an_id_that_cannot_be_told_is_none),
-        cmocka_unit_test(a_body_is_gathered),
-        cmocka_unit_test(every_way_not_to_answer_has_its_words),
-        cmocka_unit_test(of_a_challenge_is_told_what_helps),
-        cmocka_unit_test(what_an_earlier_answer_had_is_repeated),
-        cmocka_unit_test(other_data_under_a_known_id_is_not),
-        cmocka_unit_test(what_stood_under_an_id_without_data_is_told_once),
-        cmocka_unit_test(within_an_answer_the_same_id_may_stand_everywhere),
-        cmocka_unit_test(nothing_is_held_before_the_first_id),
-        cmocka_unit_test(of_very_many_the_latest_are_known),
+        cmocka_unit_test(events_are_reported_and_the_last_id_is_kept),
+        cmocka_unit_test(only_events_that_did_not_come_before_are_new),
+        cmocka_unit_test(a_large_event_is_recognized),
+        cmocka_unit_test(an_event_id_that_cannot_be_a_header_is_ignored),
+        cmocka_unit_test(a_json_body_is_collected),
+        cmocka_unit_test(every_response_without_message_has_an_error_text),
+        cmocka_unit_test(the_error_of_a_401_has_a_hint),
+        cmocka_unit_test(an_event_of_an_earlier_response_is_a_duplicate),
+        cmocka_unit_test(other_data_under_a_known_id_is_no_duplicate),
+        cmocka_unit_test(data_under_an_id_that_had_none_is_reported_once),
+        cmocka_unit_test(one_response_may_repeat_an_id),
+        cmocka_unit_test(no_event_is_stored_before_the_first_id),
+        cmocka_unit_test(only_the_latest_events_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

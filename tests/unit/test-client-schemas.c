@@ -48,7 +48,7 @@ static void hear(struct bench *b, const char *answer)
     terse_scanned_release(&s);
 }
 
-static void only_header_lines_are_a_reason(void **state)
+static void only_a_header_mismatch_causes_a_tool_list_request(void **state)
 {
     struct bench b;
 
@@ -63,7 +63,7 @@ static void only_header_lines_are_a_reason(void **state)
     close_bench(&b);
 }
 
-static void who_asks_is_said_as_in_the_call(void **state)
+static void the_request_for_tools_has_the_meta_of_the_call(void **state)
 {
     struct bench b;
 
@@ -86,7 +86,7 @@ static void who_asks_is_said_as_in_the_call(void **state)
     "{'jsonrpc':'2.0','id':'mcpreel-tools-" n "','method':'tools/list','params':{" cursor      \
     "'_meta':{}}}"
 
-static void pages_follow_each_other_until_there_is_none(void **state)
+static void pages_are_requested_until_there_is_no_cursor(void **state)
 {
     struct bench b;
 
@@ -106,7 +106,7 @@ static void pages_follow_each_other_until_there_is_none(void **state)
     close_bench(&b);
 }
 
-static void a_list_without_an_end_has_one(void **state)
+static void an_endless_tool_list_is_limited(void **state)
 {
     struct bench b;
     unsigned pages = 0;
@@ -129,10 +129,10 @@ static void a_list_without_an_end_has_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_header_lines_are_a_reason),
-        cmocka_unit_test(who_asks_is_said_as_in_the_call),
-        cmocka_unit_test(pages_follow_each_other_until_there_is_none),
-        cmocka_unit_test(a_list_without_an_end_has_one),
+        cmocka_unit_test(only_a_header_mismatch_causes_a_tool_list_request),
+        cmocka_unit_test(the_request_for_tools_has_the_meta_of_the_call),
+        cmocka_unit_test(pages_are_requested_until_there_is_no_cursor),
+        cmocka_unit_test(an_endless_tool_list_is_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

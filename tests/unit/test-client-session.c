@@ -60,7 +60,7 @@ static void assert_post(struct bench *b, const char *message, bool modern, const
 
 #define NAMED "'params':{'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}"
 
-static void what_was_agreed_upon_goes_with_everything(void **state)
+static void session_id_and_version_are_sent_with_every_request(void **state)
 {
     struct bench b;
     struct action_request ask;
@@ -86,7 +86,7 @@ static void what_was_agreed_upon_goes_with_everything(void **state)
     close_bench(&b);
 }
 
-static void a_notification_is_of_the_revision_of_the_requests(void **state)
+static void a_notification_has_the_version_of_the_requests(void **state)
 {
     struct bench b;
 
@@ -102,7 +102,7 @@ static void a_notification_is_of_the_revision_of_the_requests(void **state)
     close_bench(&b);
 }
 
-static void messages_go_to_the_endpoint_if_there_is_one(void **state)
+static void messages_are_posted_to_the_endpoint_of_http_sse(void **state)
 {
     struct bench b;
     struct action_request ask;
@@ -139,7 +139,7 @@ static void close_header_bench(struct header_bench *b)
     buf_release(&b->text);
 }
 
-/* What was added, but for what every request has; from now on there is nothing. */
+/* Returns the added headers, except those that every request has, and clears them. */
 static void assert_lines(struct header_bench *b, const char *want)
 {
     buf_clear(&b->text);
@@ -176,7 +176,7 @@ static const struct client_negotiated agreed = { STR_INIT("s-1"), STR_INIT("2025
 static const struct client_negotiated negotiated_old = { STR_INIT("s-1"),
                                                          STR_INIT("2025-03-26") };
 
-static void what_was_agreed_upon_is_told(void **state)
+static void the_negotiated_values_are_returned(void **state)
 {
     struct header_bench b;
 
@@ -201,7 +201,7 @@ static void what_was_agreed_upon_is_told(void **state)
     close_header_bench(&b);
 }
 
-static void without_sessions_the_message_is_repeated(void **state)
+static void stateless_requests_have_headers_from_their_message(void **state)
 {
     static const struct {
         const char *message, *name;
@@ -233,7 +233,7 @@ static void without_sessions_the_message_is_repeated(void **state)
 }
 
 /* No server would take them, and the client of HTTP could not send them. */
-static void what_could_not_stand_in_a_line_does_not(void **state)
+static void values_that_cannot_be_headers_are_not_sent(void **state)
 {
     struct header_bench b;
     struct buf text;
@@ -255,7 +255,7 @@ static void what_could_not_stand_in_a_line_does_not(void **state)
     close_header_bench(&b);
 }
 
-static void a_message_may_name_its_revision(void **state)
+static void a_message_may_name_its_version(void **state)
 {
     struct header_bench b;
     struct mcp_message m;
@@ -276,13 +276,13 @@ static void a_message_may_name_its_revision(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_agreed_upon_goes_with_everything),
-        cmocka_unit_test(a_notification_is_of_the_revision_of_the_requests),
-        cmocka_unit_test(messages_go_to_the_endpoint_if_there_is_one),
-        cmocka_unit_test(what_was_agreed_upon_is_told),
-        cmocka_unit_test(without_sessions_the_message_is_repeated),
-        cmocka_unit_test(what_could_not_stand_in_a_line_does_not),
-        cmocka_unit_test(a_message_may_name_its_revision),
+        cmocka_unit_test(session_id_and_version_are_sent_with_every_request),
+        cmocka_unit_test(a_notification_has_the_version_of_the_requests),
+        cmocka_unit_test(messages_are_posted_to_the_endpoint_of_http_sse),
+        cmocka_unit_test(the_negotiated_values_are_returned),
+        cmocka_unit_test(stateless_requests_have_headers_from_their_message),
+        cmocka_unit_test(values_that_cannot_be_headers_are_not_sent),
+        cmocka_unit_test(a_message_may_name_its_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

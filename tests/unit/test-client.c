@@ -15,16 +15,16 @@
  *     1 200 json session=7 {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}
  *     << {"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25"}}
  *
- * ">>" is what the client says. A number and a method is what the speaker asks for: its target,
- * its header lines but for those that every request has, its body; "fault: WHY" and
- * "abandoned", with ": WHY" or without, are its, too. A number and anything else is what comes
- * of that: an answer, an event, "end" (see http-line.h), "endpoint URL" (an event of that
- * name), "bytes TEXT" (of the body), "much KILOBYTES" (of it), or "failed WHY". What comes of a
- * line stands below it, in order and byte for byte. A request is on its way at once, unless
- * there is a line "slow" above; "taken N" says so then. "url URL" comes first, if it is another
- * than http://server/mcp. "wait 5000 us" is a timer that was set, "time" lets the one run out
- * that is due first, and "later SECONDS" makes it late for that; "close" and "gone" are the
- * client's, "end: WHY" is ours. */
+ * ">>" is a line of the client. A number and a method is an HTTP request of the engine: its
+ * target, its headers except those that every request has, its body; "fault: WHY" and
+ * "abandoned", with ": WHY" or without, are its actions, too. A number and anything else is
+ * the reaction to that: a response, an event, "end" (see http-line.h), "endpoint URL" (an
+ * event of that name), "bytes TEXT" (of the body), "much KILOBYTES" (of it), or "failed
+ * WHY". The actions after a line stand below it, in order and byte for byte. A request is
+ * sent at once, unless there is a line "slow" above; "taken N" reports it then. "url URL"
+ * comes first, if it is another than http://server/mcp. "wait 5000 us" is a timer that was
+ * set, "time" lets the one expire that is due first, and "later SECONDS" makes it late by
+ * that; "close" and "gone" are the client's, "end: WHY" is ours. */
 
 enum { TIMERS = 256, ASKS = 512 };
 
@@ -380,7 +380,7 @@ static size_t count_lines(const struct buf *b, const char *with)
     return count;
 }
 
-static void so_many_are_under_way_at_once_and_no_more(void **state)
+static void the_number_of_concurrent_exchanges_is_limited(void **state)
 {
     struct headers none = { 0 };
     struct play p;
@@ -407,7 +407,7 @@ static void so_many_are_under_way_at_once_and_no_more(void **state)
     end_quiet(&p);
 }
 
-static void who_never_was_answered_spoke_in_vain(void **state)
+static void a_client_without_any_response_is_reported_as_unanswered(void **state)
 {
     struct headers none = { 0 };
     struct play p;
@@ -427,8 +427,8 @@ static void who_never_was_answered_spoke_in_vain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(so_many_are_under_way_at_once_and_no_more),
-        cmocka_unit_test(who_never_was_answered_spoke_in_vain),
+        cmocka_unit_test(the_number_of_concurrent_exchanges_is_limited),
+        cmocka_unit_test(a_client_without_any_response_is_reported_as_unanswered),
     };
 
     return text_cases_run("speaker", tests, sizeof tests / sizeof *tests,

@@ -6,7 +6,7 @@
 
 enum { S = 1000000 };
 
-static void the_monotonic_clock_does_not_go_back(void **state)
+static void the_monotonic_clock_never_goes_back(void **state)
 {
     int64_t last = clock_mono_us();
 
@@ -18,7 +18,7 @@ static void the_monotonic_clock_does_not_go_back(void **state)
     }
 }
 
-static void the_wall_clock_shows_a_date_of_our_time(void **state)
+static void the_wall_clock_has_a_plausible_date(void **state)
 {
     char out[CLOCK_TEXT_SIZE];
 
@@ -27,7 +27,7 @@ static void the_wall_clock_shows_a_date_of_our_time(void **state)
     assert_true(str_cmp(clock_format(out, clock_wall_us()), STR("2200")) < 0);
 }
 
-static void moments_are_written_in_utc(void **state)
+static void times_are_written_in_utc(void **state)
 {
     static const struct {
         int64_t us;
@@ -57,7 +57,7 @@ static void moments_are_written_in_utc(void **state)
     }
 }
 
-static void what_no_four_digits_can_say_becomes_the_nearest_moment(void **state)
+static void times_without_a_four_digit_year_are_clamped(void **state)
 {
     char out[CLOCK_TEXT_SIZE];
 
@@ -71,7 +71,7 @@ static void what_no_four_digits_can_say_becomes_the_nearest_moment(void **state)
 }
 
 /* From year 0 to 9999 in steps that meet every kind of second, day and fraction. */
-static void what_was_written_is_read_back(void **state)
+static void a_written_time_is_read_back(void **state)
 {
     const int64_t first = INT64_C(-62167219200) * S, last = INT64_C(253402300800) * S;
 
@@ -112,7 +112,7 @@ static void every_day_of_two_leap_cycles_follows_the_one_before(void **state)
     }
 }
 
-static void offsets_are_taken_off(void **state)
+static void offsets_are_subtracted(void **state)
 {
     static const struct {
         const char *text;
@@ -137,7 +137,7 @@ static void offsets_are_taken_off(void **state)
     }
 }
 
-static void spellings_the_standard_allows_are_read(void **state)
+static void all_standard_spellings_are_read(void **state)
 {
     static const struct {
         const char *text;
@@ -163,7 +163,7 @@ static void spellings_the_standard_allows_are_read(void **state)
     }
 }
 
-static void what_is_no_date_is_refused_and_nothing_is_set(void **state)
+static void an_invalid_date_is_rejected_and_sets_nothing(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -222,7 +222,7 @@ static void what_is_no_date_is_refused_and_nothing_is_set(void **state)
 }
 
 /* No beginning of a date is one, and none is read beyond its end. */
-static void a_date_cut_off_anywhere_is_none(void **state)
+static void a_truncated_date_is_invalid(void **state)
 {
     const struct str whole = STR("2025-02-04T10:00:00.123456+01:00");
     int64_t us;
@@ -233,7 +233,7 @@ static void a_date_cut_off_anywhere_is_none(void **state)
     assert_true(clock_parse(whole, &us));
 }
 
-static void durations_read_well(void **state)
+static void durations_are_formatted_with_units(void **state)
 {
     static const struct {
         int64_t us;
@@ -274,7 +274,7 @@ static void durations_read_well(void **state)
     }
 }
 
-static void times_a_file_made_up_do_not_wrap_around(void **state)
+static void extreme_times_do_not_overflow(void **state)
 {
     (void)state;
     assert_int_equal(clock_add(5, -7), -2);
@@ -292,18 +292,18 @@ static void times_a_file_made_up_do_not_wrap_around(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_monotonic_clock_does_not_go_back),
-        cmocka_unit_test(the_wall_clock_shows_a_date_of_our_time),
-        cmocka_unit_test(moments_are_written_in_utc),
-        cmocka_unit_test(what_no_four_digits_can_say_becomes_the_nearest_moment),
-        cmocka_unit_test(what_was_written_is_read_back),
+        cmocka_unit_test(the_monotonic_clock_never_goes_back),
+        cmocka_unit_test(the_wall_clock_has_a_plausible_date),
+        cmocka_unit_test(times_are_written_in_utc),
+        cmocka_unit_test(times_without_a_four_digit_year_are_clamped),
+        cmocka_unit_test(a_written_time_is_read_back),
         cmocka_unit_test(every_day_of_two_leap_cycles_follows_the_one_before),
-        cmocka_unit_test(offsets_are_taken_off),
-        cmocka_unit_test(spellings_the_standard_allows_are_read),
-        cmocka_unit_test(what_is_no_date_is_refused_and_nothing_is_set),
-        cmocka_unit_test(a_date_cut_off_anywhere_is_none),
-        cmocka_unit_test(durations_read_well),
-        cmocka_unit_test(times_a_file_made_up_do_not_wrap_around),
+        cmocka_unit_test(offsets_are_subtracted),
+        cmocka_unit_test(all_standard_spellings_are_read),
+        cmocka_unit_test(an_invalid_date_is_rejected_and_sets_nothing),
+        cmocka_unit_test(a_truncated_date_is_invalid),
+        cmocka_unit_test(durations_are_formatted_with_units),
+        cmocka_unit_test(extreme_times_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
     "'server_messages':1}\n"
 #define WHOLE HEADER PING PONG FOOTER
 
-static void a_whole_file_is_called_so(void **state)
+static void a_complete_file_gets_the_verdict_ok(void **state)
 {
     struct cli *d = *state;
 
@@ -25,7 +25,7 @@ static void a_whole_file_is_called_so(void **state)
     assert_run(d, "mcpreel check a", 0, "a: ok, 2 messages\n", "");
 }
 
-static void a_file_that_broke_off_is_damaged(void **state)
+static void a_truncated_file_is_damaged(void **state)
 {
     struct cli *d = *state;
 
@@ -41,7 +41,7 @@ static void a_file_that_broke_off_is_damaged(void **state)
                "a: damaged, 2 messages\n  1 gap: 1 message (5 bytes) not recorded: w\n", "");
 }
 
-static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
+static void unusual_traffic_in_a_complete_file_gives_findings(void **state)
 {
     struct cli *d = *state;
 
@@ -64,7 +64,7 @@ static void odd_traffic_in_a_whole_file_is_only_odd(void **state)
                "  did you mean 'unasked-answer'?\n  see 'mcpreel check --help'\n");
 }
 
-static void a_line_of_an_unknown_type_is_odd(void **state)
+static void a_line_of_an_unknown_type_is_a_finding(void **state)
 {
     struct cli *d = *state;
 
@@ -78,7 +78,7 @@ static void a_line_of_an_unknown_type_is_odd(void **state)
                "mcpreel: warning: a:2:9: ignoring lines of an unknown type, 'news'\n");
 }
 
-static void one_unusable_file_does_not_hide_the_others(void **state)
+static void one_unreadable_file_does_not_hide_the_others(void **state)
 {
     struct cli *d = *state;
 
@@ -92,7 +92,7 @@ static void one_unusable_file_does_not_hide_the_others(void **state)
     assert_run(d, "mcpreel -q check b b", 0, "b: ok, 2 messages\nb: ok, 2 messages\n", "");
 }
 
-static void names_cannot_fake_a_verdict(void **state)
+static void file_names_cannot_fake_a_verdict(void **state)
 {
     struct cli *d = *state;
 
@@ -102,7 +102,7 @@ static void names_cannot_fake_a_verdict(void **state)
     assert_non_null(strstr(buf_z(&d->out), "a\\x1b: damaged"));
 }
 
-static void the_copy_is_whole_and_counts(void **state)
+static void the_copy_is_complete_and_sets_the_exit_code(void **state)
 {
     struct cli *d = *state;
 
@@ -123,7 +123,7 @@ static void the_copy_is_whole_and_counts(void **state)
     assert_int_equal(cli_count_files(d), 3);
 }
 
-static void what_the_copy_cannot_mend_is_named(void **state)
+static void findings_that_remain_in_the_copy_are_named(void **state)
 {
     struct cli *d = *state;
 
@@ -140,7 +140,7 @@ static void what_the_copy_cannot_mend_is_named(void **state)
     assert_non_null(strstr(buf_z(&d->out), "copy: e; left out: 1 line of unknown types\n"));
 }
 
-static void an_unusable_file_has_no_copy(void **state)
+static void an_unreadable_file_has_no_copy(void **state)
 {
     struct cli *d = *state;
 
@@ -177,7 +177,7 @@ static void the_report_has_every_file(void **state)
         "\"dropped\":{\"lines\":0,\"decompress_failed\":false,\"line_ranges\":[]}}}]}\n"));
 }
 
-static void what_cannot_be_meant_is_refused(void **state)
+static void invalid_arguments_are_rejected(void **state)
 {
     struct cli *d = *state;
 
@@ -198,17 +198,17 @@ static void what_cannot_be_meant_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(a_whole_file_is_called_so),
-        WITH_CLI(a_file_that_broke_off_is_damaged),
-        WITH_CLI(odd_traffic_in_a_whole_file_is_only_odd),
-        WITH_CLI(a_line_of_an_unknown_type_is_odd),
-        WITH_CLI(one_unusable_file_does_not_hide_the_others),
-        WITH_CLI(names_cannot_fake_a_verdict),
-        WITH_CLI(the_copy_is_whole_and_counts),
-        WITH_CLI(what_the_copy_cannot_mend_is_named),
-        WITH_CLI(an_unusable_file_has_no_copy),
+        WITH_CLI(a_complete_file_gets_the_verdict_ok),
+        WITH_CLI(a_truncated_file_is_damaged),
+        WITH_CLI(unusual_traffic_in_a_complete_file_gives_findings),
+        WITH_CLI(a_line_of_an_unknown_type_is_a_finding),
+        WITH_CLI(one_unreadable_file_does_not_hide_the_others),
+        WITH_CLI(file_names_cannot_fake_a_verdict),
+        WITH_CLI(the_copy_is_complete_and_sets_the_exit_code),
+        WITH_CLI(findings_that_remain_in_the_copy_are_named),
+        WITH_CLI(an_unreadable_file_has_no_copy),
         WITH_CLI(the_report_has_every_file),
-        WITH_CLI(what_cannot_be_meant_is_refused),
+        WITH_CLI(invalid_arguments_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void the_name_decides_the_format(void **state)
     assert_string_equal(cli_get_file(d, "c.jsonl"), "{'id':1,'method':'ping'}\n");
 }
 
-static void what_is_lost_is_told(void **state)
+static void lost_features_are_reported(void **state)
 {
     struct cli *d = *state;
 
@@ -47,7 +47,7 @@ static void what_is_lost_is_told(void **state)
                "which side sent 1 message\n");
 }
 
-static void lossless_refuses_and_leaves_nothing(void **state)
+static void lossless_rejects_a_loss_and_leaves_no_file(void **state)
 {
     struct cli *d = *state;
 
@@ -65,7 +65,7 @@ static void lossless_refuses_and_leaves_nothing(void **state)
     assert_true(d->out.len > 0);
 }
 
-static void standard_output_gets_the_data_and_nothing_else(void **state)
+static void standard_output_gets_only_the_data(void **state)
 {
     struct cli *d = *state;
 
@@ -97,7 +97,7 @@ static void files_are_merged_by_time(void **state)
     assert_int_equal(cli_run(d, "mcpreel convert --recording a -o e.jsonl"), 0);
 }
 
-static void the_report_says_what_was_done(void **state)
+static void the_report_has_input_and_output(void **state)
 {
     struct cli *d = *state;
 
@@ -126,7 +126,7 @@ static void lines_of_unknown_types_count_as_lost(void **state)
     assert_non_null(strstr(buf_z(&d->out), "\"lost\":{\"unknown-records\":1}"));
 }
 
-static void a_file_is_replaced_only_by_force_and_only_by_a_whole_one(void **state)
+static void a_file_is_replaced_only_with_force_and_by_a_complete_one(void **state)
 {
     struct cli *d = *state;
 
@@ -143,7 +143,7 @@ static void a_file_is_replaced_only_by_force_and_only_by_a_whole_one(void **stat
     assert_int_equal(cli_count_files(d), 1);
 }
 
-static void a_file_that_cannot_be_used_leaves_nothing(void **state)
+static void an_unreadable_input_leaves_no_output(void **state)
 {
     struct cli *d = *state;
 
@@ -157,7 +157,7 @@ static void a_file_that_cannot_be_used_leaves_nothing(void **state)
     assert_int_equal(cli_count_files(d), 1);
 }
 
-static void what_cannot_be_meant_is_refused(void **state)
+static void invalid_arguments_are_rejected(void **state)
 {
     struct cli *d = *state;
 
@@ -183,15 +183,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CLI(the_name_decides_the_format),
-        WITH_CLI(what_is_lost_is_told),
-        WITH_CLI(lossless_refuses_and_leaves_nothing),
-        WITH_CLI(standard_output_gets_the_data_and_nothing_else),
+        WITH_CLI(lost_features_are_reported),
+        WITH_CLI(lossless_rejects_a_loss_and_leaves_no_file),
+        WITH_CLI(standard_output_gets_only_the_data),
         WITH_CLI(files_are_merged_by_time),
-        WITH_CLI(the_report_says_what_was_done),
+        WITH_CLI(the_report_has_input_and_output),
         WITH_CLI(lines_of_unknown_types_count_as_lost),
-        WITH_CLI(a_file_is_replaced_only_by_force_and_only_by_a_whole_one),
-        WITH_CLI(a_file_that_cannot_be_used_leaves_nothing),
-        WITH_CLI(what_cannot_be_meant_is_refused),
+        WITH_CLI(a_file_is_replaced_only_with_force_and_by_a_complete_one),
+        WITH_CLI(an_unreadable_input_leaves_no_output),
+        WITH_CLI(invalid_arguments_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

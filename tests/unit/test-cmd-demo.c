@@ -10,10 +10,10 @@
 #include "test.h"
 #include "json/json.h"
 
-/* The demo starts mcpreel again, which here is this program: with arguments it acts
- * as mcpreel. What is to happen before it does stands in MISHAP: which command, and
- * what ("replay=gone", "replay=kill", "replay=OLD=NEW" in the recording). With "die"
- * the replay does all it should, and is killed then. */
+/* The demo starts mcpreel again, which here is this program: with arguments it acts as
+ * mcpreel. MISHAP names the fault to plant before that: the command, and the fault
+ * ("replay=gone", "replay=kill", "replay=OLD=NEW" in the recording). With "die" the replay
+ * does all it should, and is killed then. */
 
 static void replace(const char *path, struct str old, struct str new)
 {
@@ -105,7 +105,7 @@ static bool has(const struct buf *in, const char *text)
     return in->len && memmem(in->at, in->len, text, strlen(text));
 }
 
-static void it_records_replays_and_tells_what_to_try(void **state)
+static void the_demo_records_replays_and_prints_next_steps(void **state)
 {
     struct stat st;
     struct bench b;
@@ -117,13 +117,17 @@ static void it_records_replays_and_tells_what_to_try(void **state)
     assert_true(has(&b.with.out, "1 Record: "));
     assert_true(
         has(&b.with.out, "received the same: 9 responses, 3 progress notifications,\n"));
+    assert_true(has(&b.with.out, "demo server\n  9 passed\n"));
+    assert_true(has(&b.with.out,
+                    "demo server --changed\n  8 passed, 1 failed: tools/call divide\n"
+                    "    $.result.content[0].text\n"));
     assert_true(has(&b.with.out, "mcpreel inspect /tmp/demo-"));
     assert_int_equal(stat(b.file, &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
     done(&b);
 }
 
-static void a_file_that_exists_is_left_alone_without_force(void **state)
+static void an_existing_file_is_kept_without_force(void **state)
 {
     struct bench b;
 
@@ -139,7 +143,7 @@ static void a_file_that_exists_is_left_alone_without_force(void **state)
     done(&b);
 }
 
-static void a_directory_that_is_not_there_is_the_systems_no(void **state)
+static void a_missing_directory_is_an_io_error(void **state)
 {
     struct bench b;
 
@@ -152,7 +156,7 @@ static void a_directory_that_is_not_there_is_the_systems_no(void **state)
     done(&b);
 }
 
-static void a_replay_that_is_not_what_was_recorded_is_a_finding(void **state)
+static void a_replay_that_differs_is_a_finding(void **state)
 {
     struct bench b;
 
@@ -163,13 +167,14 @@ static void a_replay_that_is_not_what_was_recorded_is_a_finding(void **state)
                     "  The replay differs from the recording. The first difference is after "
                     "tools/call count to 3:\n  recorded  log, {"));
     assert_true(has(&b.with.out, "with two errors."));
-    assert_false(has(&b.with.out, "3 Next: "));
+    assert_false(has(&b.with.out, "3 Verify: "));
+    assert_false(has(&b.with.out, "4 Next: "));
     assert_str(buf_str(&b.with.err), STR(""));
     done(&b);
 }
 
 /* The replay then answers with an error of its own and ends. */
-static void a_request_the_recording_lacks_is_a_finding_too(void **state)
+static void a_request_missing_in_the_recording_is_a_finding(void **state)
 {
     struct bench b;
 
@@ -183,7 +188,7 @@ static void a_request_the_recording_lacks_is_a_finding_too(void **state)
     done(&b);
 }
 
-static void a_recording_that_cannot_be_read_is_named_with_the_line(void **state)
+static void an_unreadable_recording_is_named_with_its_line(void **state)
 {
     struct bench b;
 
@@ -198,7 +203,7 @@ static void a_recording_that_cannot_be_read_is_named_with_the_line(void **state)
     done(&b);
 }
 
-static void a_part_that_dies_is_reported_with_its_last_words(void **state)
+static void a_crashed_process_is_reported_with_its_last_stderr(void **state)
 {
     struct bench b;
 
@@ -211,12 +216,16 @@ static void a_part_that_dies_is_reported_with_its_last_words(void **state)
     assert_int_equal(run(&b, "", "replay=kill"), EXIT_SERVER);
     assert_true(has(&b.with.out, "1 Record: "));
     assert_false(has(&b.with.out, "2 Replay: "));
+    assert_int_equal(run(&b, "--force", "verify=kill"), EXIT_SERVER);
+    assert_true(has(&b.with.out, "2 Replay: "));
+    assert_false(has(&b.with.out, "3 Verify: "));
+    assert_true(has(&b.with.err, "mcpreel: verify failed (signal 9)\n"));
     assert_int_equal(run(&b, "--force", "die"), EXIT_SERVER);
     assert_true(has(&b.with.err, "mcpreel: the server failed (signal 9)\n"));
     done(&b);
 }
 
-static void for_programs_all_of_it_is_json(void **state)
+static void with_json_the_output_is_json(void **state)
 {
     struct json_fault fault;
     struct bench b;
@@ -228,6 +237,7 @@ static void for_programs_all_of_it_is_json(void **state)
     assert_int_equal(run(&b, "--json", NULL), EXIT_OK);
     assert_true(json_scan(&j, buf_str(&b.with.out), &fault));
     assert_int_equal(json_type(json_get(json_root(&j), STR("same"))), JSON_TRUE);
+    assert_int_equal(json_count(json_get(json_root(&j), STR("verify"))), 2);
     assert_int_equal(run(&b, "--json --force", "replay=windy=rainy"), EXIT_FINDINGS);
     assert_true(json_scan(&j, buf_str(&b.with.out), &fault));
     assert_int_equal(json_type(json_get(json_root(&j), STR("same"))), JSON_FALSE);
@@ -249,7 +259,7 @@ static void output_that_cannot_be_written_is_an_error(void **state)
     done(&b);
 }
 
-static void it_takes_no_other_operand_than_server(void **state)
+static void the_demo_accepts_only_the_operand_server(void **state)
 {
     struct bench b;
 
@@ -257,22 +267,24 @@ static void it_takes_no_other_operand_than_server(void **state)
     setup(&b);
     assert_int_equal(fake_cli_run(&b.with, "mcpreel demo client"), EXIT_USAGE);
     assert_int_equal(fake_cli_run(&b.with, "mcpreel demo server server"), EXIT_USAGE);
+    assert_int_equal(fake_cli_run(&b.with, "mcpreel demo --changed"), EXIT_USAGE);
+    assert_true(has(&b.with.err, "'--changed' needs 'demo server'"));
     done(&b);
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_records_replays_and_tells_what_to_try),
-        cmocka_unit_test(a_file_that_exists_is_left_alone_without_force),
-        cmocka_unit_test(a_directory_that_is_not_there_is_the_systems_no),
-        cmocka_unit_test(a_replay_that_is_not_what_was_recorded_is_a_finding),
-        cmocka_unit_test(a_request_the_recording_lacks_is_a_finding_too),
-        cmocka_unit_test(a_recording_that_cannot_be_read_is_named_with_the_line),
-        cmocka_unit_test(a_part_that_dies_is_reported_with_its_last_words),
-        cmocka_unit_test(for_programs_all_of_it_is_json),
+        cmocka_unit_test(the_demo_records_replays_and_prints_next_steps),
+        cmocka_unit_test(an_existing_file_is_kept_without_force),
+        cmocka_unit_test(a_missing_directory_is_an_io_error),
+        cmocka_unit_test(a_replay_that_differs_is_a_finding),
+        cmocka_unit_test(a_request_missing_in_the_recording_is_a_finding),
+        cmocka_unit_test(an_unreadable_recording_is_named_with_its_line),
+        cmocka_unit_test(a_crashed_process_is_reported_with_its_last_stderr),
+        cmocka_unit_test(with_json_the_output_is_json),
         cmocka_unit_test(output_that_cannot_be_written_is_an_error),
-        cmocka_unit_test(it_takes_no_other_operand_than_server),
+        cmocka_unit_test(the_demo_accepts_only_the_operand_server),
     };
 
     if (argc > 1)

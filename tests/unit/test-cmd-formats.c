@@ -3,7 +3,7 @@
 #include "test.h"
 #include "json/json.h"
 
-static void every_format_and_every_part_is_shown(void **state)
+static void every_format_and_feature_is_listed(void **state)
 {
     struct cli *d = *state;
 
@@ -19,7 +19,7 @@ static void every_format_and_every_part_is_shown(void **state)
 }
 
 /* "recording   ✔ ✔ · …" */
-static void a_row_says_what_its_format_keeps(void **state)
+static void a_row_has_the_features_of_its_format(void **state)
 {
     struct cli *d = *state;
 
@@ -42,7 +42,7 @@ static size_t count_parts(unsigned parts)
     return (size_t)__builtin_popcount(parts & ((1u << FEATURE_COUNT) - 1));
 }
 
-static void as_json_it_is_the_table(void **state)
+static void the_json_output_has_the_table(void **state)
 {
     struct cli *d = *state;
     struct json_fault fault;
@@ -73,7 +73,7 @@ static void as_json_it_is_the_table(void **state)
     json_release(&j);
 }
 
-static void it_takes_no_operands(void **state)
+static void formats_accepts_no_operands(void **state)
 {
     struct cli *d = *state;
 
@@ -84,10 +84,10 @@ static void it_takes_no_operands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(every_format_and_every_part_is_shown),
-        WITH_CLI(a_row_says_what_its_format_keeps),
-        WITH_CLI(as_json_it_is_the_table),
-        WITH_CLI(it_takes_no_operands),
+        WITH_CLI(every_format_and_feature_is_listed),
+        WITH_CLI(a_row_has_the_features_of_its_format),
+        WITH_CLI(the_json_output_has_the_table),
+        WITH_CLI(formats_accepts_no_operands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

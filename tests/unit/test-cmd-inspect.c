@@ -15,7 +15,7 @@
     "{\"type\":\"footer\",\"total_messages\":1,\"client_messages\":1,\"server_messages\":0,"   \
     "\"duration_ms\":0}\n"
 
-static void a_recording_is_told_on_standard_output(void **state)
+static void a_recording_is_described_on_standard_output(void **state)
 {
     struct cli *d = *state;
 
@@ -52,7 +52,7 @@ static void a_damaged_end_is_a_finding_with_its_size(void **state)
     }
 }
 
-static void a_remark_about_another_place_is_no_damaged_end(void **state)
+static void a_warning_about_another_line_is_no_damaged_end(void **state)
 {
     struct cli *d = *state;
 
@@ -72,7 +72,7 @@ static void blank_lines_at_the_end_are_no_damage(void **state)
     assert_null(strstr(buf_z(&d->out), "damaged"));
 }
 
-static void formats_that_have_no_header_are_not_odd_for_it(void **state)
+static void a_format_without_header_gives_no_finding(void **state)
 {
     struct cli *d = *state;
 
@@ -83,7 +83,7 @@ static void formats_that_have_no_header_are_not_odd_for_it(void **state)
     assert_non_null(strstr(buf_z(&d->out), "\nFindings   none\n"));
 }
 
-static void what_cannot_be_read_ends_with_3_and_no_output(void **state)
+static void an_unreadable_file_exits_with_3_and_no_output(void **state)
 {
     static const struct str broken[] = {
         STR_INIT(""),
@@ -104,7 +104,7 @@ static void what_cannot_be_read_ends_with_3_and_no_output(void **state)
     assert_int_equal(d->out.len, 0);
 }
 
-static void it_takes_exactly_one_file(void **state)
+static void inspect_accepts_exactly_one_file(void **state)
 {
     struct cli *d = *state;
 
@@ -114,7 +114,7 @@ static void it_takes_exactly_one_file(void **state)
     assert_int_equal(d->out.len, 0);
 }
 
-static void trouble_of_the_machine_ends_with_5(void **state)
+static void an_io_error_exits_with_5(void **state)
 {
     struct cli *d = *state;
 
@@ -131,14 +131,14 @@ static void trouble_of_the_machine_ends_with_5(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(a_recording_is_told_on_standard_output),
+        WITH_CLI(a_recording_is_described_on_standard_output),
         WITH_CLI(a_damaged_end_is_a_finding_with_its_size),
-        WITH_CLI(a_remark_about_another_place_is_no_damaged_end),
+        WITH_CLI(a_warning_about_another_line_is_no_damaged_end),
         WITH_CLI(blank_lines_at_the_end_are_no_damage),
-        WITH_CLI(formats_that_have_no_header_are_not_odd_for_it),
-        WITH_CLI(what_cannot_be_read_ends_with_3_and_no_output),
-        WITH_CLI(it_takes_exactly_one_file),
-        WITH_CLI(trouble_of_the_machine_ends_with_5),
+        WITH_CLI(a_format_without_header_gives_no_finding),
+        WITH_CLI(an_unreadable_file_exits_with_3_and_no_output),
+        WITH_CLI(inspect_accepts_exactly_one_file),
+        WITH_CLI(an_io_error_exits_with_5),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ static void recordings_are_listed_newest_first(void **state)
     assert_int_equal(rmdir("t"), 0);
 }
 
-static void what_cannot_be_read_is_listed_and_other_files_are_counted(void **state)
+static void unreadable_recordings_are_listed_and_other_files_counted(void **state)
 {
     struct cli *d = *state;
 
@@ -70,7 +70,7 @@ static void what_cannot_be_read_is_listed_and_other_files_are_counted(void **sta
 }
 
 /* Its front and its footer are read; the rest is estimated. */
-static void a_large_file_is_not_read_whole(void **state)
+static void a_large_file_is_not_read_completely(void **state)
 {
     struct cli *d = *state;
     const char *estimate;
@@ -98,7 +98,7 @@ static void a_large_file_is_not_read_whole(void **state)
     buf_release(&text);
 }
 
-static void where_nothing_is_that_is_said(void **state)
+static void an_empty_folder_is_reported(void **state)
 {
     struct cli *d = *state;
     char home[600], *env[] = { home, NULL };
@@ -125,9 +125,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CLI(recordings_are_listed_newest_first),
-        WITH_CLI(what_cannot_be_read_is_listed_and_other_files_are_counted),
-        WITH_CLI(a_large_file_is_not_read_whole),
-        WITH_CLI(where_nothing_is_that_is_said),
+        WITH_CLI(unreadable_recordings_are_listed_and_other_files_counted),
+        WITH_CLI(a_large_file_is_not_read_completely),
+        WITH_CLI(an_empty_folder_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

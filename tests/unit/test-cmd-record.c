@@ -60,7 +60,7 @@ static void assert_recorded(const char *want)
     "mcpreel: recording to file\n"                                                             \
     "mcpreel: recorded " #n " messages in file\n"
 
-static void a_session_passes_and_is_recorded(void **state)
+static void a_session_is_forwarded_and_recorded(void **state)
 {
     struct stat st;
 
@@ -82,7 +82,7 @@ static void a_session_passes_and_is_recorded(void **state)
     assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void the_servers_standard_error_passes_and_is_recorded(void **state)
+static void the_servers_stderr_is_forwarded_and_recorded(void **state)
 {
     (void)state;
     check(NULL, PROGRAM_WORDS("-q", "record", "-o", "file", "--", "sh", "-c", "echo hello >&2"),
@@ -94,7 +94,7 @@ static void the_servers_standard_error_passes_and_is_recorded(void **state)
                     "footer messages=0+0=0 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
-static void a_server_that_a_signal_ended_is_128_and_the_signal(void **state)
+static void a_server_ended_by_a_signal_exits_with_128_and_the_signal(void **state)
 {
     (void)state;
     check(NULL, PROGRAM_WORDS("-q", "record", "-o", "file", "--", "sh", "-c", "kill -9 $$"), "",
@@ -131,7 +131,7 @@ static void a_server_that_cannot_be_started_leaves_no_file(void **state)
     }
 }
 
-static void an_existing_file_is_kept_and_no_server_started(void **state)
+static void an_existing_file_is_kept_and_no_server_is_started(void **state)
 {
     (void)state;
     check(NULL, PROGRAM_WORDS("-q", "record", "-o", "file", "--", "true"), "", 0, "", "");
@@ -145,7 +145,7 @@ static void an_existing_file_is_kept_and_no_server_started(void **state)
     assert_int_equal(access("started", F_OK), 0);
 }
 
-static void there_must_be_one_server(void **state)
+static void record_needs_exactly_one_server(void **state)
 {
     (void)state;
     check(NULL, PROGRAM_WORDS("record", "-o", "file"), "", 2, "",
@@ -165,7 +165,7 @@ static void there_must_be_one_server(void **state)
 }
 
 /* As a shell would split it, and without one. */
-static void the_server_may_be_one_string(void **state)
+static void the_server_command_may_be_one_string(void **state)
 {
     (void)state;
     check(NULL,
@@ -179,7 +179,7 @@ static void the_server_may_be_one_string(void **state)
                     "footer messages=0+0=0 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
-static void sizes_have_their_bounds(void **state)
+static void sizes_have_limits(void **state)
 {
     (void)state;
     check(NULL, PROGRAM_WORDS("record", "-o", "file", "--max-message", "65MiB", "--", "true"),
@@ -188,7 +188,7 @@ static void sizes_have_their_bounds(void **state)
           2, "", "mcpreel: '--max-message' must be from 1 byte to 64 MiB\n");
 }
 
-static void a_message_may_be_so_long_and_no_longer(void **state)
+static void a_message_over_the_limit_becomes_a_gap(void **state)
 {
     (void)state;
     check(NULL,
@@ -223,15 +223,15 @@ static void plain_recordings_have_three_kinds_of_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_session_passes_and_is_recorded),
-        IN_TEMP_DIR(the_servers_standard_error_passes_and_is_recorded),
-        IN_TEMP_DIR(a_server_that_a_signal_ended_is_128_and_the_signal),
+        IN_TEMP_DIR(a_session_is_forwarded_and_recorded),
+        IN_TEMP_DIR(the_servers_stderr_is_forwarded_and_recorded),
+        IN_TEMP_DIR(a_server_ended_by_a_signal_exits_with_128_and_the_signal),
         IN_TEMP_DIR(a_server_that_cannot_be_started_leaves_no_file),
-        IN_TEMP_DIR(an_existing_file_is_kept_and_no_server_started),
-        IN_TEMP_DIR(there_must_be_one_server),
-        IN_TEMP_DIR(the_server_may_be_one_string),
-        IN_TEMP_DIR(sizes_have_their_bounds),
-        IN_TEMP_DIR(a_message_may_be_so_long_and_no_longer),
+        IN_TEMP_DIR(an_existing_file_is_kept_and_no_server_is_started),
+        IN_TEMP_DIR(record_needs_exactly_one_server),
+        IN_TEMP_DIR(the_server_command_may_be_one_string),
+        IN_TEMP_DIR(sizes_have_limits),
+        IN_TEMP_DIR(a_message_over_the_limit_becomes_a_gap),
         IN_TEMP_DIR(plain_recordings_have_three_kinds_of_lines),
     };
     alarm(60); /* a session that does not end must not hang the tests */

@@ -15,7 +15,7 @@
 
 static char *const env[] = { "KEY=hunter2hunter2", NULL };
 
-static void a_copy_without_the_secrets_is_made(void **state)
+static void redact_writes_a_copy_without_secrets(void **state)
 {
     struct cli *d = *state;
 
@@ -30,7 +30,7 @@ static void a_copy_without_the_secrets_is_made(void **state)
                         HEADER CALL("a [REDACTED:KEY] b", ",'redacted':['/params/x']") FOOTER);
 }
 
-static void a_cassette_gets_plain_marks(void **state)
+static void a_cassette_gets_placeholders_without_names(void **state)
 {
     struct cli *d = *state;
 
@@ -60,7 +60,7 @@ static void the_report_can_be_json(void **state)
         "");
 }
 
-static void nothing_is_left_of_a_copy_that_failed(void **state)
+static void a_failed_copy_leaves_no_file(void **state)
 {
     struct cli *d = *state;
 
@@ -72,7 +72,7 @@ static void nothing_is_left_of_a_copy_that_failed(void **state)
     assert_string_equal(cli_get_file(d, "b"), "old\n");
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_arguments_are_rejected(void **state)
 {
     struct cli *d = *state;
 
@@ -88,11 +88,11 @@ static void what_makes_no_sense_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(a_copy_without_the_secrets_is_made),
-        WITH_CLI(a_cassette_gets_plain_marks),
+        WITH_CLI(redact_writes_a_copy_without_secrets),
+        WITH_CLI(a_cassette_gets_placeholders_without_names),
         WITH_CLI(the_report_can_be_json),
-        WITH_CLI(nothing_is_left_of_a_copy_that_failed),
-        WITH_CLI(what_makes_no_sense_is_refused),
+        WITH_CLI(a_failed_copy_leaves_no_file),
+        WITH_CLI(invalid_arguments_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,14 +224,14 @@ static void what_does_not_go_together_is_refused(void **state)
           "mcpreel: --order total needs --match sequential\n");
     check(PROGRAM_WORDS("replay", "file", "--", "cat"), "", 2, "",
           "mcpreel: a server was given, but passthrough is off\n"
-          "  add --on-unmatched passthrough, or leave out the server\n");
+          "  add --on-unmatched passthrough or --record-mode, or leave out the server\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "file"), "", 2, "",
           "mcpreel: --on-unmatched passthrough needs a server\n"
           "  give its command: mcpreel replay --on-unmatched passthrough session.jsonl -- "
           "COMMAND ARGS…\n  or its URL: --url URL\n");
     check(PROGRAM_WORDS("replay", "--url", "http://h", "file"), "", 2, "",
           "mcpreel: a server was given, but passthrough is off\n"
-          "  add --on-unmatched passthrough, or leave out the server\n");
+          "  add --on-unmatched passthrough or --record-mode, or leave out the server\n");
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "--url", "http://h", "file",
                         "--", "cat"),
           "", 2, "", "mcpreel: two servers: a URL and a command\n");
@@ -278,13 +278,15 @@ static void what_was_not_asked_for_can_be_a_finding(void **state)
 #define REPORT                                                                                 \
     "{\"v\":2,\"command\":\"replay\",\"exit_code\":0,\"requests\":1,\"matched\":1,"            \
     "\"repeated\":0,"                                                                          \
-    "\"from_other_session\":0,\"differing_params\":0,\"redacted_params\":0,\"ambiguous\":0,"   \
+    "\"from_other_session\":0,\"differing_params\":0,\"redacted_params\":0,\"ignored_"         \
+    "params\":0,\"ambiguous\":0,"                                                              \
     "\"skipped\":1,"                                                                           \
     "\"unsupported_protocol_version\":0,"                                                      \
     "\"unmatched\":0,\"forwarded\":0,\"unused\":1,"                                            \
     "\"server_requests\":0,\"server_requests_differing\":0,\"server_requests_unsupported\":0," \
     "\"server_requests_unanswered\":0,\"token_text_left\":0,\"unmatched_requests\":[],"        \
-    "\"skipped_requests\":[{\"seq\":1,\"method\":\"tools/call\",\"subject\":\"a\"}],"          \
+    "\"match_rules\":[],\"rule_matches\":[],\"skipped_requests\":[{\"seq\":1,\"method\":"      \
+    "\"tools/call\",\"subject\":\"a\"}],"                                                      \
     "\"server_request_notes\":[],\"token_text_left_requests\":[],\"unused_requests\":[{"       \
     "\"seq\":1,"                                                                               \
     "\"method\":\"tools/call\","                                                               \
@@ -328,21 +330,19 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
         "interaction for tools/call [b]\",\"data\":{\"reason\":\"no-match\","
         "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
-        "[{\"path\":\"$.params.n\",\"recorded\":1,\"live\":1.0}]},\"hint\":\"record it "
-        "with "
-        "mcpreel record, or forward it to the server: --on-unmatched passthrough -- "
-        "SERVER\"}}}\n"
+        "[{\"path\":\"$.params.n\",\"recorded\":1,\"live\":1.0}]},\"hint\":\"ignore what "
+        "differs with --ignore-paths '$.params.n', or record it with mcpreel record\"}}}\n"
         "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
         "mcpreel: no recorded response for tools/call 'b'; nearest is #3 tools/call 'b', which "
-        "differs at $.params.n: recorded 1, got 1.0; record it with mcpreel record, or forward "
-        "it to the server: --on-unmatched passthrough -- SERVER\n");
+        "differs at $.params.n: recorded 1, got 1.0; ignore what differs with --ignore-paths "
+        "'$.params.n', or record it with mcpreel record\n");
     check(
         PROGRAM_WORDS("-q", "replay", "--stdio", "--cassette", "file", "--match", "sequential"),
         "{\"id\":5,\"method\":\"whatever\"}\n", 0, "{\"id\":5,\"result\":{\"is\":\"a\"}}\n",
         "");
 }
 
-/* What the seed calls EC-REC-001. */
+/* This is EC-REC-001 of ThoughtJack. */
 static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
 {
     struct program p;

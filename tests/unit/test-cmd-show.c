@@ -35,7 +35,7 @@ static void operations_are_listed_and_one_is_shown(void **state)
     assert_non_null(strstr(buf_z(&d->err), "has no operation 3, only 2"));
 }
 
-static void raw_bytes_never_reach_a_terminal(void **state)
+static void raw_bytes_are_escaped_on_a_terminal(void **state)
 {
     struct cli *d = *state;
 
@@ -50,7 +50,7 @@ static void raw_bytes_never_reach_a_terminal(void **state)
                STR("{\"id\":1,\"method\":\"ping\"}\n{\"id\":1,\"result\":{}}\n"));
 }
 
-static void a_reader_that_went_away_is_no_error(void **state)
+static void a_closed_reader_is_no_error(void **state)
 {
     struct cli *d = *state;
 
@@ -64,7 +64,7 @@ static void a_reader_that_went_away_is_no_error(void **state)
     assert_non_null(strstr(buf_z(&d->err), "standard output"));
 }
 
-static void what_can_be_read_is_shown_before_the_error(void **state)
+static void readable_operations_are_shown_before_the_error(void **state)
 {
     struct cli *d = *state;
 
@@ -78,9 +78,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CLI(operations_are_listed_and_one_is_shown),
-        WITH_CLI(raw_bytes_never_reach_a_terminal),
-        WITH_CLI(a_reader_that_went_away_is_no_error),
-        WITH_CLI(what_can_be_read_is_shown_before_the_error),
+        WITH_CLI(raw_bytes_are_escaped_on_a_terminal),
+        WITH_CLI(a_closed_reader_is_no_error),
+        WITH_CLI(readable_operations_are_shown_before_the_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

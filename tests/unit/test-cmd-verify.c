@@ -66,9 +66,10 @@ static void the_calls_to_update_are_numbers_of_one_recording(void **state)
                "mcpreel: option '--update': 'x' is not the number of a call\n");
     assert_run(d, "mcpreel verify --update=1 a.jsonl a.jsonl -- sh", 2, "",
                "mcpreel: '--update=1' takes one recording, not 2\n");
-    assert_run(d, "mcpreel verify --report=r a.jsonl a.jsonl -- sh", 2, "",
-               "mcpreel: '--report' takes one recording, not 2\n"
-               "  run verify once for each of them\n");
+    assert_run(d, "mcpreel verify --report=r --dry-run a.jsonl", 2, "",
+               "mcpreel: '--dry-run' cannot be combined with '--report'\n");
+    assert_run(d, "mcpreel verify --report=b.jsonl a.jsonl b.jsonl -- sh", 2, "",
+               "mcpreel: the report cannot be written to 'b.jsonl': it is the recording\n");
 }
 
 static void a_recording_without_requests_is_unusable(void **state)

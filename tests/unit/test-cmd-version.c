@@ -15,7 +15,7 @@ static void the_version_is_one_line(void **state)
     fake_cli_release(&f);
 }
 
-static void as_json_it_is_an_object(void **state)
+static void the_json_output_is_an_object(void **state)
 {
     static const char want[] = "{\"v\":2,\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION
                                "\",\"date\":\"" MCPREEL_DATE "\"}\n";
@@ -37,7 +37,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_version_is_one_line),
-        cmocka_unit_test(as_json_it_is_an_object),
+        cmocka_unit_test(the_json_output_is_an_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,7 +173,7 @@ static void mend_story(const char *story, const char *want)
     tell(&j, story, EVERYTHING, want);
 }
 
-/* What comes out must be what went in, without the lane. */
+/* The output must be the input, without its file. */
 static void assert_unchanged(const char *story)
 {
     struct str rest = str_z(story);
@@ -189,7 +189,7 @@ static void assert_unchanged(const char *story)
     buf_release(&want);
 }
 
-static void a_recording_that_is_whole_comes_out_as_it_went_in(void **state)
+static void a_complete_recording_stays_unchanged(void **state)
 {
     (void)state;
     assert_unchanged("0 H a 01 'us':12\n"
@@ -206,7 +206,7 @@ static void a_recording_that_is_whole_comes_out_as_it_went_in(void **state)
                      "0 F 2 99 1 1\n");
 }
 
-static void two_lanes_become_one_recording(void **state)
+static void two_inputs_become_one_recording(void **state)
 {
     (void)state;
     join_story(2, EVERYTHING,
@@ -226,7 +226,7 @@ static void two_lanes_become_one_recording(void **state)
                "F 4 10000 2 2 'exit_code':7,'errors':0,'us':10000000\n");
 }
 
-static void a_source_belongs_to_a_file_alone(void **state)
+static void the_source_is_kept_for_one_input_only(void **state)
 {
     (void)state;
     join_story(2, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n1 H b 02\n",
@@ -235,7 +235,7 @@ static void a_source_belongs_to_a_file_alone(void **state)
                "H a 01 'source':{'format':'cassette'}\nF 0 0 0 0\n");
 }
 
-static void times_count_from_the_earliest_start(void **state)
+static void times_are_relative_to_the_earliest_start(void **state)
 {
     struct lines l;
     struct combine j;
@@ -257,7 +257,7 @@ static void times_count_from_the_earliest_start(void **state)
          "F 0 5000 0 0 'errors':0,'us':5000100\n");
 }
 
-static void joined_times_do_not_step_back(void **state)
+static void combined_times_do_not_go_back(void **state)
 {
     (void)state;
     join_story(2, EVERYTHING,
@@ -273,7 +273,7 @@ static void joined_times_do_not_step_back(void **state)
                "{'type':'stderr','text':'z','us':1000}\n");
 }
 
-static void every_kind_of_number_is_kept_apart(void **state)
+static void numbers_of_different_inputs_stay_different(void **state)
 {
     (void)state;
     join_story(3, 0,
@@ -290,7 +290,7 @@ static void every_kind_of_number_is_kept_apart(void **state)
                "F 4 0 4 0 'errors':0\n");
 }
 
-static void batches_of_two_lanes_are_two(void **state)
+static void batches_of_two_inputs_stay_separate(void **state)
 {
     (void)state;
     join_story(2, 0,
@@ -303,7 +303,7 @@ static void batches_of_two_lanes_are_two(void **state)
                "F 3 0 3 0 'errors':0\n");
 }
 
-static void recordings_one_after_the_other_become_one(void **state)
+static void consecutive_recordings_become_one(void **state)
 {
     (void)state;
     join_story(1, EVERYTHING,
@@ -323,7 +323,7 @@ static void recordings_one_after_the_other_become_one(void **state)
 
 /* The parts of a recording are files of their own, and one recording all the same: the
  * answer in the second belongs to the request in the first. */
-static void parts_are_one_recording(void **state)
+static void rotated_parts_become_one_recording(void **state)
 {
     (void)state;
     join_story(2, EVERYTHING,
@@ -352,7 +352,7 @@ static void parts_are_one_recording(void **state)
                "F 2 5000 1 1 'exit_code':7,'errors':0,'us':5000000\n");
 }
 
-static void parts_of_two_recordings_are_two(void **state)
+static void parts_of_two_recordings_become_two(void **state)
 {
     (void)state;
     join_story(4, EVERYTHING,
@@ -371,7 +371,7 @@ static void parts_of_two_recordings_are_two(void **state)
                "P 4 06 'us':5000000,'conn':4\n");
 }
 
-static void a_recording_that_broke_off_stays_so(void **state)
+static void a_truncated_recording_stays_truncated(void **state)
 {
     (void)state;
     join_story(1, EVERYTHING, "0 H a 01\n0 P 1 02\n", "H a 01\nP 1 02\n");
@@ -388,21 +388,21 @@ static void a_recording_that_broke_off_stays_so(void **state)
                "H a 01\nP 1 02\n");
 }
 
-static void what_stands_before_the_first_header_broke_off_from_nothing(void **state)
+static void records_before_the_first_header_are_not_truncated(void **state)
 {
     (void)state;
     join_story(1, EVERYTHING, "0 {'type':'stderr','text':'x'}\n0 H b 03\n0 F 0 0 0 0\n",
                "{'type':'stderr','text':'x'}\nF 0 0 0 0\n");
 }
 
-static void a_format_without_ends_cannot_break_off(void **state)
+static void a_format_without_footer_is_never_truncated(void **state)
 {
     (void)state;
     join_story(1, EVERYTHING & ~FEATURE_END, "0 P 1 02\n", "P 1 02\nF 1 0 1 0 'errors':0\n");
     join_story(1, EVERYTHING & ~FEATURE_END, "", "");
 }
 
-static void totals_are_counted_anew(void **state)
+static void totals_are_counted_again(void **state)
 {
     (void)state;
     join_story(1, EVERYTHING,
@@ -416,7 +416,7 @@ static void totals_are_counted_anew(void **state)
                "F 2 500 0 2 'errors':2\n");
 }
 
-static void numbers_that_do_not_rise_are_mended(void **state)
+static void sequence_numbers_that_do_not_rise_are_corrected(void **state)
 {
     (void)state;
     join_story(1, 0,
@@ -425,7 +425,7 @@ static void numbers_that_do_not_rise_are_mended(void **state)
                "P 1 01\nP 5 01\nP 6 01\nP 7 01\nP 9 01\nP 10 01\nF 6 0 6 0 'errors':0\n");
 }
 
-static void what_was_delivered_again_says_so_of_the_right_message(void **state)
+static void a_redelivered_message_refers_to_the_new_number(void **state)
 {
     (void)state;
     join_story(2, 0,
@@ -444,7 +444,7 @@ static void what_was_delivered_again_says_so_of_the_right_message(void **state)
                "F 6 0 0 6 'errors':0\n");
 }
 
-static void also_if_that_was_in_another_part(void **state)
+static void a_redelivered_message_may_refer_to_another_part(void **state)
 {
     (void)state;
     join_story(3, EVERYTHING,
@@ -460,7 +460,7 @@ static void also_if_that_was_in_another_part(void **state)
                "R 3 04 'redelivers':2,'us':3000000,'conn':1,'exchange':4\n");
 }
 
-static void a_stream_that_is_resumed_is_named_by_its_new_number(void **state)
+static void a_resumed_stream_refers_to_the_new_number(void **state)
 {
     (void)state;
     join_story(
@@ -476,7 +476,7 @@ static void a_stream_that_is_resumed_is_named_by_its_new_number(void **state)
         "F 0 0 0 0 'errors':0\n");
 }
 
-static void what_is_to_be_whole_gets_a_header_and_a_footer(void **state)
+static void a_combined_recording_gets_header_and_footer(void **state)
 {
     static const char ask[] = "{'id':1,'method':'initialize','params':{'clientInfo':{'c':1}}}";
     static const char answer[] =
@@ -500,7 +500,7 @@ static void what_is_to_be_whole_gets_a_header_and_a_footer(void **state)
     mend_story(story, want);
 }
 
-static void nothing_at_all_becomes_an_empty_recording(void **state)
+static void no_input_becomes_an_empty_recording(void **state)
 {
     struct terse t;
     struct combine j;
@@ -517,7 +517,7 @@ static void nothing_at_all_becomes_an_empty_recording(void **state)
     terse_release(&t);
 }
 
-static void a_sink_that_takes_no_more_is_heard(void **state)
+static void a_sink_that_fails_ends_the_combination(void **state)
 {
     struct terse t;
     struct combine j;
@@ -536,7 +536,7 @@ static void a_sink_that_takes_no_more_is_heard(void **state)
     terse_release(&t);
 }
 
-static void hostile_numbers_stay_numbers(void **state)
+static void extreme_numbers_do_not_overflow(void **state)
 {
     struct lines l;
     struct combine j;
@@ -563,28 +563,28 @@ static void hostile_numbers_stay_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_that_is_whole_comes_out_as_it_went_in),
-        cmocka_unit_test(two_lanes_become_one_recording),
-        cmocka_unit_test(a_source_belongs_to_a_file_alone),
-        cmocka_unit_test(times_count_from_the_earliest_start),
-        cmocka_unit_test(joined_times_do_not_step_back),
-        cmocka_unit_test(every_kind_of_number_is_kept_apart),
-        cmocka_unit_test(batches_of_two_lanes_are_two),
-        cmocka_unit_test(recordings_one_after_the_other_become_one),
-        cmocka_unit_test(parts_are_one_recording),
-        cmocka_unit_test(parts_of_two_recordings_are_two),
-        cmocka_unit_test(a_recording_that_broke_off_stays_so),
-        cmocka_unit_test(what_stands_before_the_first_header_broke_off_from_nothing),
-        cmocka_unit_test(a_format_without_ends_cannot_break_off),
-        cmocka_unit_test(totals_are_counted_anew),
-        cmocka_unit_test(numbers_that_do_not_rise_are_mended),
-        cmocka_unit_test(what_was_delivered_again_says_so_of_the_right_message),
-        cmocka_unit_test(also_if_that_was_in_another_part),
-        cmocka_unit_test(a_stream_that_is_resumed_is_named_by_its_new_number),
-        cmocka_unit_test(what_is_to_be_whole_gets_a_header_and_a_footer),
-        cmocka_unit_test(nothing_at_all_becomes_an_empty_recording),
-        cmocka_unit_test(a_sink_that_takes_no_more_is_heard),
-        cmocka_unit_test(hostile_numbers_stay_numbers),
+        cmocka_unit_test(a_complete_recording_stays_unchanged),
+        cmocka_unit_test(two_inputs_become_one_recording),
+        cmocka_unit_test(the_source_is_kept_for_one_input_only),
+        cmocka_unit_test(times_are_relative_to_the_earliest_start),
+        cmocka_unit_test(combined_times_do_not_go_back),
+        cmocka_unit_test(numbers_of_different_inputs_stay_different),
+        cmocka_unit_test(batches_of_two_inputs_stay_separate),
+        cmocka_unit_test(consecutive_recordings_become_one),
+        cmocka_unit_test(rotated_parts_become_one_recording),
+        cmocka_unit_test(parts_of_two_recordings_become_two),
+        cmocka_unit_test(a_truncated_recording_stays_truncated),
+        cmocka_unit_test(records_before_the_first_header_are_not_truncated),
+        cmocka_unit_test(a_format_without_footer_is_never_truncated),
+        cmocka_unit_test(totals_are_counted_again),
+        cmocka_unit_test(sequence_numbers_that_do_not_rise_are_corrected),
+        cmocka_unit_test(a_redelivered_message_refers_to_the_new_number),
+        cmocka_unit_test(a_redelivered_message_may_refer_to_another_part),
+        cmocka_unit_test(a_resumed_stream_refers_to_the_new_number),
+        cmocka_unit_test(a_combined_recording_gets_header_and_footer),
+        cmocka_unit_test(no_input_becomes_an_empty_recording),
+        cmocka_unit_test(a_sink_that_fails_ends_the_combination),
+        cmocka_unit_test(extreme_numbers_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,7 @@
 #include "fake-cli.h"
 #include "test.h"
 
-static void a_command_is_found_by_its_whole_name_only(void **state)
+static void a_command_is_found_by_its_full_name_only(void **state)
 {
     struct err e = ERR_NONE;
     (void)state;
@@ -22,7 +22,7 @@ static void a_command_is_found_by_its_whole_name_only(void **state)
     assert_null(command_find(fake_cli_commands, "Record", &e));
 }
 
-static void an_unknown_one_is_an_error_that_suggests_the_nearest_shown(void **state)
+static void an_unknown_command_is_an_error_with_a_suggestion(void **state)
 {
     static const struct {
         const char *name, *msg, *hint;
@@ -44,7 +44,7 @@ static void an_unknown_one_is_an_error_that_suggests_the_nearest_shown(void **st
 }
 
 /* Only where the first operand cannot be anything else. */
-static void a_command_without_operands_takes_the_server_as_such(void **state)
+static void a_command_without_operands_accepts_the_server_command(void **state)
 {
     (void)state;
     assert_int_equal(command_extent(&cmd_record), OPTION_SERVER);
@@ -125,7 +125,7 @@ static const struct {
       "see 'mcpreel starts --help'" },
 };
 
-static void operands_are_as_many_and_such_as_the_table_says(void **state)
+static void the_number_of_operands_is_checked_by_the_table(void **state)
 {
     (void)state;
 
@@ -247,7 +247,7 @@ static void check_against_globals(const char *where, const struct option *rows)
             }
 }
 
-static void each_command_keeps_the_rules_of_its_table(void **state)
+static void every_command_row_is_valid(void **state)
 {
     (void)state;
 
@@ -309,7 +309,7 @@ static void check_example(const struct command *c, const char *line)
     arena_release(&arena);
 }
 
-static void every_example_is_a_line_the_command_takes(void **state)
+static void every_example_is_an_accepted_command_line(void **state)
 {
     (void)state;
     for (const struct command *const *c = command_table; *c; c++)
@@ -320,7 +320,7 @@ static void every_example_is_a_line_the_command_takes(void **state)
         }
 }
 
-static void help_and_version_are_there_because_the_frame_needs_them(void **state)
+static void help_and_version_are_in_the_table(void **state)
 {
     struct err e = ERR_NONE;
     (void)state;
@@ -332,13 +332,13 @@ static void help_and_version_are_there_because_the_frame_needs_them(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_command_is_found_by_its_whole_name_only),
-        cmocka_unit_test(an_unknown_one_is_an_error_that_suggests_the_nearest_shown),
-        cmocka_unit_test(a_command_without_operands_takes_the_server_as_such),
-        cmocka_unit_test(operands_are_as_many_and_such_as_the_table_says),
-        cmocka_unit_test(each_command_keeps_the_rules_of_its_table),
-        cmocka_unit_test(every_example_is_a_line_the_command_takes),
-        cmocka_unit_test(help_and_version_are_there_because_the_frame_needs_them),
+        cmocka_unit_test(a_command_is_found_by_its_full_name_only),
+        cmocka_unit_test(an_unknown_command_is_an_error_with_a_suggestion),
+        cmocka_unit_test(a_command_without_operands_accepts_the_server_command),
+        cmocka_unit_test(the_number_of_operands_is_checked_by_the_table),
+        cmocka_unit_test(every_command_row_is_valid),
+        cmocka_unit_test(every_example_is_an_accepted_command_line),
+        cmocka_unit_test(help_and_version_are_in_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void without_rules_the_default_set_is_volatile_and_meta_is_not_compared(v
     assert_false(rules.include_meta);
     assert_false(rules.like_mcp_recorder);
     assert_int_equal(rules.path_count, 0);
-    assert_false(compare_rules_ignores_field(&rules, STR("id")));
+    assert_true(compare_rules_find_field(&rules, STR("id")) == COMPARE_RULES_NONE);
 }
 
 static void an_empty_document_changes_nothing(void **state)
@@ -67,10 +67,10 @@ static void fields_are_ignored_by_their_exact_name(void **state)
 {
     (void)state;
     parses("{'ignore_fields':['requestId','a`nb']}");
-    assert_true(compare_rules_ignores_field(&rules, STR("requestId")));
-    assert_true(compare_rules_ignores_field(&rules, STR("a\nb")));
-    assert_false(compare_rules_ignores_field(&rules, STR("requestid")));
-    assert_false(compare_rules_ignores_field(&rules, STR("request")));
+    assert_true(compare_rules_find_field(&rules, STR("requestId")) != COMPARE_RULES_NONE);
+    assert_true(compare_rules_find_field(&rules, STR("a\nb")) != COMPARE_RULES_NONE);
+    assert_true(compare_rules_find_field(&rules, STR("requestid")) == COMPARE_RULES_NONE);
+    assert_true(compare_rules_find_field(&rules, STR("request")) == COMPARE_RULES_NONE);
 }
 
 static void mcp_recorder_strips_ids_and_meta(void **state)
@@ -142,8 +142,8 @@ static void documents_and_options_add_up(void **state)
     assert_true(compare_rules_add_field(&rules, STR("c"), &e));
     assert_true(compare_rules_add_path(&rules, COMPARE_PATH_REBIND, STR("$.h"), &e));
     assert_int_equal(rules.field_count, 3);
-    assert_true(compare_rules_ignores_field(&rules, STR("a")));
-    assert_true(compare_rules_ignores_field(&rules, STR("c")));
+    assert_true(compare_rules_find_field(&rules, STR("a")) != COMPARE_RULES_NONE);
+    assert_true(compare_rules_find_field(&rules, STR("c")) != COMPARE_RULES_NONE);
     has_path(1, COMPARE_PATH_REBIND, "$.h");
 }
 
@@ -171,7 +171,8 @@ static void an_unknown_member_gets_a_suggestion_and_its_position(void **state)
                 "bad rules at line 2, column 3: unknown member 'ignore_field'",
                 "did you mean 'ignore_fields'?");
     is_rejected("{'zebra': []}", "bad rules at line 1, column 2: unknown member 'zebra'",
-                "members are: ignore_fields, ignore_paths, volatile, rebind, include_meta");
+                "members are: ignore_fields, ignore_paths, volatile, rebind, include_meta, "
+                "allow");
 }
 
 static void a_value_of_the_wrong_type_is_rejected_at_its_position(void **state)
@@ -241,6 +242,46 @@ static void the_number_of_rules_is_limited(void **state)
     assert_string_equal(e.msg, "too many ignored fields: 256 are allowed");
 }
 
+static void allowed_changes_have_a_rule_a_day_and_a_reason(void **state)
+{
+    (void)state;
+    parses("{'allow':[{'rule':'tool.removed','tool':'a','until':'2027-01-31','reason':'old'},"
+           "{'rule':'tool.added','until':'2027-01-31','reason':'new'}]}");
+    assert_int_equal(rules.allow_count, 2);
+    assert_str(rules.allow[0].rule, STR("tool.removed"));
+    assert_str(rules.allow[0].tool, STR("a"));
+    assert_str(rules.allow[0].until, STR("2027-01-31"));
+    assert_str(rules.allow[0].reason, STR("old"));
+    assert_int_equal(rules.allow[1].tool.len, 0);
+}
+
+static void an_entry_of_allow_that_lacks_something_is_rejected(void **state)
+{
+    (void)state;
+    is_rejected("{'allow':[{'rule':'a','until':'2027-01-31'}]}",
+                "bad rules at line 1, column 11: an entry of 'allow' lacks its 'reason'", "");
+    is_rejected("{'allow':[{'until':'2027-01-31','reason':'x'}]}",
+                "bad rules at line 1, column 11: an entry of 'allow' lacks its 'rule'", "");
+    is_rejected("{'allow':[{'rule':'a','until':'2027-13-01','reason':'x'}]}",
+                "bad rules at line 1, column 11: 'until' of 'allow' is not a date such as "
+                "2027-01-31",
+                "");
+    is_rejected("{'allow':[{'rule':''}]}",
+                "bad rules at line 1, column 19: 'rule' of 'allow' is not a string with text",
+                "");
+    is_rejected("{'allow':[{'until':'2027-01-31','why':'x'}]}",
+                "bad rules at line 1, column 33: unknown member 'why' of 'allow'",
+                "members are: rule, tool, until, reason");
+    is_rejected("{'allow':{}}",
+                "bad rules at line 1, column 10: 'allow' is not an array of "
+                "objects",
+                "");
+    is_rejected("{'allow':[1]}",
+                "bad rules at line 1, column 11: 'allow' is not an array of "
+                "objects",
+                "");
+}
+
 #define RULES_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -262,6 +303,8 @@ int main(void)
         RULES_TEST(a_member_that_occurs_twice_is_rejected),
         RULES_TEST(a_text_that_is_not_json_is_rejected_at_its_position),
         RULES_TEST(the_number_of_rules_is_limited),
+        RULES_TEST(allowed_changes_have_a_rule_a_day_and_a_reason),
+        RULES_TEST(an_entry_of_allow_that_lacks_something_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static struct str sample(struct buf *b)
     return buf_str(b);
 }
 
-static void what_goes_in_comes_out_in_any_pieces(void **state)
+static void compressed_text_is_decompressed_in_pieces_of_any_size(void **state)
 {
     static const size_t steps[] = { 1, 17, 1 << 20 };
     struct buf text;
@@ -77,7 +77,7 @@ static void what_goes_in_comes_out_in_any_pieces(void **state)
     buf_release(&text);
 }
 
-static void what_was_flushed_can_be_read_before_the_end(void **state)
+static void flushed_text_can_be_read_before_the_end(void **state)
 {
     (void)state;
     for (size_t k = 0; k < 2; k++) {
@@ -97,7 +97,7 @@ static void what_was_flushed_can_be_read_before_the_end(void **state)
     }
 }
 
-static void parts_behind_each_other_are_one_text(void **state)
+static void concatenated_members_are_one_text(void **state)
 {
     (void)state;
     for (size_t k = 0; k < 2; k++) {
@@ -115,7 +115,7 @@ static void parts_behind_each_other_are_one_text(void **state)
     }
 }
 
-static void a_cut_anywhere_is_an_error_and_never_more_text(void **state)
+static void truncation_is_an_error_and_adds_no_text(void **state)
 {
     (void)state;
     for (size_t k = 0; k < 2; k++) {
@@ -155,7 +155,7 @@ static void damage_is_an_error(void **state)
     }
 }
 
-static void no_damaged_byte_makes_another_text(void **state)
+static void a_damaged_byte_does_not_give_another_text(void **state)
 {
     struct buf text;
     struct str want = sample(&text);
@@ -212,7 +212,7 @@ static bool count_unpacked(struct decompressor *u, struct str in, size_t *total,
     return ok;
 }
 
-static void a_bomb_is_refused(void **state)
+static void a_decompression_bomb_is_rejected(void **state)
 {
     enum { BLOCKS = 32, TIMES = 20 };
     char *zeros = calloc(1, BLOCK_BYTES);
@@ -236,7 +236,7 @@ static void a_bomb_is_refused(void **state)
     free(zeros);
 }
 
-static void what_packs_too_well_is_no_bomb_to_ourselves(void **state)
+static void our_own_well_compressed_text_is_accepted(void **state)
 {
     enum { BLOCKS = 400 };
     char *zeros = calloc(1, BLOCK_BYTES);
@@ -259,7 +259,7 @@ static void what_packs_too_well_is_no_bomb_to_ourselves(void **state)
     free(zeros);
 }
 
-static void names_say_what_a_file_is_to_be_packed_with(void **state)
+static void the_file_name_selects_the_compression(void **state)
 {
     struct str stem;
 
@@ -277,15 +277,15 @@ static void names_say_what_a_file_is_to_be_packed_with(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_goes_in_comes_out_in_any_pieces),
-        cmocka_unit_test(what_was_flushed_can_be_read_before_the_end),
-        cmocka_unit_test(parts_behind_each_other_are_one_text),
-        cmocka_unit_test(a_cut_anywhere_is_an_error_and_never_more_text),
+        cmocka_unit_test(compressed_text_is_decompressed_in_pieces_of_any_size),
+        cmocka_unit_test(flushed_text_can_be_read_before_the_end),
+        cmocka_unit_test(concatenated_members_are_one_text),
+        cmocka_unit_test(truncation_is_an_error_and_adds_no_text),
         cmocka_unit_test(damage_is_an_error),
-        cmocka_unit_test(no_damaged_byte_makes_another_text),
-        cmocka_unit_test(a_bomb_is_refused),
-        cmocka_unit_test(what_packs_too_well_is_no_bomb_to_ourselves),
-        cmocka_unit_test(names_say_what_a_file_is_to_be_packed_with),
+        cmocka_unit_test(a_damaged_byte_does_not_give_another_text),
+        cmocka_unit_test(a_decompression_bomb_is_rejected),
+        cmocka_unit_test(our_own_well_compressed_text_is_accepted),
+        cmocka_unit_test(the_file_name_selects_the_compression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

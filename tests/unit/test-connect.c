@@ -53,7 +53,7 @@ static void assert_greeted(struct recorder *t)
     close(t->fd);
 }
 
-static void somebody_is_reached_at_either_address(void **state)
+static void connects_to_ipv4_and_ipv6(void **state)
 {
     const struct connect_address both[] = { v6, v4 };
     struct fake_server p;
@@ -74,7 +74,7 @@ static void somebody_is_reached_at_either_address(void **state)
     fake_server_join(&p);
 }
 
-static void nobody_there_is_told(void **state)
+static void a_refused_connection_is_reported(void **state)
 {
     const struct connect_address both[] = { v6, v4 };
     struct fake_server p;
@@ -89,7 +89,7 @@ static void nobody_there_is_told(void **state)
 }
 
 /* No machine is at such an address, and no way leads to it without a name for the way. */
-static void no_way_is_told_from_nobody(void **state)
+static void an_unreachable_network_is_reported_as_such(void **state)
 {
     const struct connect_address nowhere = { .v6 = true, .bytes = { 0xfe, 0x80, [15] = 9 } };
     struct recorder t;
@@ -100,7 +100,7 @@ static void no_way_is_told_from_nobody(void **state)
     assert_int_equal(t.why, CONNECT_UNREACHABLE);
 }
 
-static void so_is_having_no_descriptor(void **state)
+static void missing_descriptors_are_reported_as_such(void **state)
 {
     struct recorder t = { .loop = loop_new(), .fd = -2 };
     struct rlimit before, none;
@@ -118,7 +118,7 @@ static void so_is_having_no_descriptor(void **state)
     loop_free(t.loop);
 }
 
-static void one_may_stop_at_any_moment(void **state)
+static void connecting_can_be_stopped_at_any_time(void **state)
 {
     struct recorder t = { .loop = loop_new() };
     struct connect_attempt *r;
@@ -140,11 +140,11 @@ static void one_may_stop_at_any_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(somebody_is_reached_at_either_address),
-        cmocka_unit_test(nobody_there_is_told),
-        cmocka_unit_test(no_way_is_told_from_nobody),
-        cmocka_unit_test(so_is_having_no_descriptor),
-        cmocka_unit_test(one_may_stop_at_any_moment),
+        cmocka_unit_test(connects_to_ipv4_and_ipv6),
+        cmocka_unit_test(a_refused_connection_is_reported),
+        cmocka_unit_test(an_unreachable_network_is_reported_as_such),
+        cmocka_unit_test(missing_descriptors_are_reported_as_such),
+        cmocka_unit_test(connecting_can_be_stopped_at_any_time),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void wait_until_starved(pid_t pid, uint64_t us)
 }
 
 /* One processor for three: each waits while another runs. */
-static void who_waits_for_a_processor_is_seen(void **state)
+static void time_without_a_processor_is_measured(void **state)
 {
     pid_t one, other, idle;
     uint64_t idle_us;
@@ -89,7 +89,7 @@ static void who_waits_for_a_processor_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_for_a_processor_is_seen),
+        cmocka_unit_test(time_without_a_processor_is_measured),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

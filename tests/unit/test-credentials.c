@@ -92,7 +92,7 @@ static void every_row_matches_its_own_length_and_no_other(void **state)
     assert_true(rows > 90);
 }
 
-static void literals_are_long_enough_to_be_looked_for(void **state)
+static void every_literal_is_long_enough_to_be_searched(void **state)
 {
     (void)state;
     for (const struct credential *c = credential_rows; c->name; c++)
@@ -123,7 +123,7 @@ static void check(const struct looks *rows, size_t count)
 #define JWE_DIR "eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0"
 #define FORTY "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 
-static void more_tokens_are_told_by_their_looks(void **state)
+static void tokens_of_further_services_are_found(void **state)
 {
     /* 198622483471925248 in base64; in parts, so that no search for tokens finds them here. */
     static const struct looks rows[] = {
@@ -160,7 +160,7 @@ static void more_tokens_are_told_by_their_looks(void **state)
     CHECK(rows);
 }
 
-static void tokens_are_told_by_their_looks(void **state)
+static void tokens_are_found_by_their_format(void **state)
 {
     static const struct looks rows[] = {
         { "eyJ", "a " JWT_ALG "." JWT_BODY ".dozjgNryP4J3jVmN z",
@@ -196,7 +196,7 @@ static void tokens_are_told_by_their_looks(void **state)
     CHECK(rows);
 }
 
-static void what_is_assigned_to_a_name_is_told_by_the_name(void **state)
+static void a_value_assigned_to_a_secret_name_is_found(void **state)
 {
     static const struct looks rows[] = {
         { "secret_access_key", "aws_secret_access_key=" FORTY, FORTY },
@@ -223,7 +223,7 @@ static void what_is_assigned_to_a_name_is_told_by_the_name(void **state)
     CHECK(rows);
 }
 
-static void a_password_in_an_address_ends_before_its_host(void **state)
+static void a_password_in_a_url_ends_before_the_host(void **state)
 {
     static const struct looks rows[] = {
         { "://", "postgres://me:hunter2@db/x", "hunter2" },
@@ -269,7 +269,7 @@ static void a_password_in_an_address_ends_before_its_host(void **state)
     buf_release(&text);
 }
 
-static void what_only_looks_alike_is_none(void **state)
+static void similar_text_is_not_found(void **state)
 {
     static const struct looks rows[] = {
         { "bearer ", "bearer authentication is used", "" },
@@ -310,7 +310,7 @@ static void what_only_looks_alike_is_none(void **state)
 }
 
 /* Whatever stands in ordinary traffic, nothing is taken for a credential. */
-static void ordinary_text_has_none(void **state)
+static void ordinary_text_has_no_credentials(void **state)
 {
     static const char *const texts[] = {
         "d41d8cd98f00b204e9800998ecf8427e 3f786850e387550fdab836ed7e6dc881de23001b",
@@ -343,7 +343,7 @@ static void ordinary_text_has_none(void **state)
             }
 }
 
-static void a_private_key_ends_with_its_end(void **state)
+static void a_private_key_includes_its_end_line(void **state)
 {
     const struct credential *pem = row_for(STR("-----BEGIN "));
     struct str key =
@@ -370,7 +370,7 @@ static void a_private_key_ends_with_its_end(void **state)
 }
 
 /* However many starts there are: each says from where on it is worth another try. */
-static void a_failure_says_where_to_go_on(void **state)
+static void a_failed_match_returns_where_to_continue(void **state)
 {
     const struct credential *jwt = row_for(STR("eyJ"));
     char text[3000];
@@ -387,15 +387,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_row_matches_its_own_length_and_no_other),
-        cmocka_unit_test(more_tokens_are_told_by_their_looks),
-        cmocka_unit_test(literals_are_long_enough_to_be_looked_for),
-        cmocka_unit_test(tokens_are_told_by_their_looks),
-        cmocka_unit_test(what_is_assigned_to_a_name_is_told_by_the_name),
-        cmocka_unit_test(a_password_in_an_address_ends_before_its_host),
-        cmocka_unit_test(ordinary_text_has_none),
-        cmocka_unit_test(what_only_looks_alike_is_none),
-        cmocka_unit_test(a_private_key_ends_with_its_end),
-        cmocka_unit_test(a_failure_says_where_to_go_on),
+        cmocka_unit_test(tokens_of_further_services_are_found),
+        cmocka_unit_test(every_literal_is_long_enough_to_be_searched),
+        cmocka_unit_test(tokens_are_found_by_their_format),
+        cmocka_unit_test(a_value_assigned_to_a_secret_name_is_found),
+        cmocka_unit_test(a_password_in_a_url_ends_before_the_host),
+        cmocka_unit_test(ordinary_text_has_no_credentials),
+        cmocka_unit_test(similar_text_is_not_found),
+        cmocka_unit_test(a_private_key_includes_its_end_line),
+        cmocka_unit_test(a_failed_match_returns_where_to_continue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

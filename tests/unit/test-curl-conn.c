@@ -351,7 +351,7 @@ static void a_proxy_is_asked_for_a_tunnel(void **state)
     set_proxy_env(NULL, 0);
 }
 
-static void a_proxy_that_refuses_is_reported(void **state)
+static void the_rejection_of_a_proxy_is_reported(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, TUNNEL("server.example:443")),
@@ -510,7 +510,7 @@ int main(void)
         cmocka_unit_test(much_data_is_received_with_pauses),
         cmocka_unit_test(much_data_is_sent_over_tls),
         cmocka_unit_test(a_proxy_is_asked_for_a_tunnel),
-        cmocka_unit_test(a_proxy_that_refuses_is_reported),
+        cmocka_unit_test(the_rejection_of_a_proxy_is_reported),
         cmocka_unit_test(an_unreachable_proxy_is_reported),
         cmocka_unit_test(a_loopback_server_needs_no_proxy),
         cmocka_unit_test(an_unknown_host_is_reported),

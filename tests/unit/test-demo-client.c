@@ -16,7 +16,7 @@ static void add_heard(struct buf *to, const struct demo_client *c)
     }
 }
 
-static void the_walk_goes_through_all_the_server_has(void **state)
+static void the_session_uses_every_feature_of_the_server(void **state)
 {
     struct buf told;
     struct demo_run p;
@@ -54,7 +54,7 @@ static void the_walk_goes_through_all_the_server_has(void **state)
     demo_run_release(&p);
 }
 
-static void ids_and_tokens_are_numbers_in_one_walk_and_strings_in_the_other(void **state)
+static void ids_and_tokens_are_numbers_in_one_session_and_strings_in_the_other(void **state)
 {
     struct demo_client_run b;
 
@@ -77,7 +77,7 @@ static void ids_and_tokens_are_numbers_in_one_walk_and_strings_in_the_other(void
     demo_client_run_release(&b);
 }
 
-static void two_walks_are_the_same_whatever_the_ids(void **state)
+static void two_sessions_are_equal_whatever_their_ids(void **state)
 {
     struct demo_difference where;
     struct demo_run one, other;
@@ -116,7 +116,7 @@ static void play_changed(struct demo_client_run *b, struct str heard, const char
 }
 
 /* Each change of what the server says is found, at the request it belongs to. */
-static void any_other_answer_is_a_difference(void **state)
+static void another_response_is_a_difference(void **state)
 {
     static const struct {
         const char *old, *new, *after;
@@ -152,7 +152,7 @@ static void any_other_answer_is_a_difference(void **state)
 }
 
 /* A replay that does not put the live ids and tokens in would be caught. */
-static void progress_with_another_token_is_odd(void **state)
+static void progress_with_another_token_is_a_difference(void **state)
 {
     struct demo_difference where;
     struct demo_client_run b;
@@ -168,7 +168,8 @@ static void progress_with_another_token_is_odd(void **state)
     demo_run_release(&p);
 }
 
-static void an_answer_with_another_id_is_odd_and_the_client_goes_on_waiting(void **state)
+static void
+a_response_with_another_id_is_a_difference_and_the_client_keeps_waiting(void **state)
 {
     struct demo_client_run b;
 
@@ -186,7 +187,7 @@ static void an_answer_with_another_id_is_odd_and_the_client_goes_on_waiting(void
     demo_client_run_release(&b);
 }
 
-static void what_is_heard_less_or_more_is_a_difference(void **state)
+static void fewer_or_more_messages_are_a_difference(void **state)
 {
     struct demo_difference where;
     struct demo_run one, other;
@@ -204,7 +205,7 @@ static void what_is_heard_less_or_more_is_a_difference(void **state)
     demo_run_release(&other);
 }
 
-static void what_nobody_asked_for_is_heard_as_odd(void **state)
+static void an_unsolicited_message_is_a_difference(void **state)
 {
     static const char *const lines[] = {
         "{'id':9,'method':'roots/list'}",
@@ -246,7 +247,7 @@ static void assert_trouble(const char *answer, const char *trouble)
     demo_client_run_release(&b);
 }
 
-static void without_a_session_there_is_no_walk(void **state)
+static void without_initialize_no_session_starts(void **state)
 {
     (void)state;
     assert_trouble("{'id':1,'error':{'code':-32000,'message':'no'}}",
@@ -258,7 +259,7 @@ static void without_a_session_there_is_no_walk(void **state)
     assert_trouble(NULL, "the server ended without a response to initialize");
 }
 
-static void a_server_that_talks_without_end_is_left(void **state)
+static void an_endless_server_is_abandoned(void **state)
 {
     struct demo_client_run b;
 
@@ -275,16 +276,17 @@ static void a_server_that_talks_without_end_is_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_walk_goes_through_all_the_server_has),
-        cmocka_unit_test(ids_and_tokens_are_numbers_in_one_walk_and_strings_in_the_other),
-        cmocka_unit_test(two_walks_are_the_same_whatever_the_ids),
-        cmocka_unit_test(any_other_answer_is_a_difference),
-        cmocka_unit_test(progress_with_another_token_is_odd),
-        cmocka_unit_test(an_answer_with_another_id_is_odd_and_the_client_goes_on_waiting),
-        cmocka_unit_test(what_is_heard_less_or_more_is_a_difference),
-        cmocka_unit_test(what_nobody_asked_for_is_heard_as_odd),
-        cmocka_unit_test(without_a_session_there_is_no_walk),
-        cmocka_unit_test(a_server_that_talks_without_end_is_left),
+        cmocka_unit_test(the_session_uses_every_feature_of_the_server),
+        cmocka_unit_test(ids_and_tokens_are_numbers_in_one_session_and_strings_in_the_other),
+        cmocka_unit_test(two_sessions_are_equal_whatever_their_ids),
+        cmocka_unit_test(another_response_is_a_difference),
+        cmocka_unit_test(progress_with_another_token_is_a_difference),
+        cmocka_unit_test(
+            a_response_with_another_id_is_a_difference_and_the_client_keeps_waiting),
+        cmocka_unit_test(fewer_or_more_messages_are_a_difference),
+        cmocka_unit_test(an_unsolicited_message_is_a_difference),
+        cmocka_unit_test(without_initialize_no_session_starts),
+        cmocka_unit_test(an_endless_server_is_abandoned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,7 +60,7 @@ static void assert_refused(struct bench *b, const char *request, int64_t code,
     terse_scanned_release(&s);
 }
 
-static void initialize_tells_what_the_server_is(void **state)
+static void initialize_returns_server_and_capabilities(void **state)
 {
     struct bench b;
 
@@ -79,7 +79,7 @@ static void initialize_tells_what_the_server_is(void **state)
     close_bench(&b);
 }
 
-static void a_known_legacy_revision_is_echoed_and_others_get_the_newest(void **state)
+static void a_known_stateful_version_is_confirmed_and_others_get_the_newest(void **state)
 {
     static const struct {
         const char *asked, *given;
@@ -114,7 +114,7 @@ static void a_known_legacy_revision_is_echoed_and_others_get_the_newest(void **s
     }
 }
 
-static void what_is_no_initialize_is_refused(void **state)
+static void an_invalid_initialize_is_rejected(void **state)
 {
     struct bench b;
 
@@ -127,7 +127,7 @@ static void what_is_no_initialize_is_refused(void **state)
     close_bench(&b);
 }
 
-static void ping_is_answered_and_notifications_are_not(void **state)
+static void ping_gets_a_response_and_notifications_get_none(void **state)
 {
     struct bench b;
 
@@ -157,7 +157,7 @@ static void an_unknown_method_is_not_found(void **state)
     close_bench(&b);
 }
 
-static void what_is_no_message_gets_the_error_the_protocol_has_for_it(void **state)
+static void an_invalid_message_gets_its_jsonrpc_error(void **state)
 {
     struct bench b;
 
@@ -175,7 +175,7 @@ static void what_is_no_message_gets_the_error_the_protocol_has_for_it(void **sta
     close_bench(&b);
 }
 
-static void every_request_of_a_batch_is_answered(void **state)
+static void every_request_of_a_batch_gets_a_response(void **state)
 {
     struct bench b;
 
@@ -230,7 +230,7 @@ static void the_lists_are_complete(void **state)
     close_bench(&b);
 }
 
-static void a_cursor_cannot_be_one_of_ours(void **state)
+static void an_unknown_cursor_is_rejected(void **state)
 {
     static const char *const methods[] = { "tools/list", "resources/list",
                                            "resources/templates/list", "prompts/list" };
@@ -287,7 +287,7 @@ static void the_log_level_decides_whether_tools_log(void **state)
     "{'id':1,'method':'tools/call','params':{'name':'" tool "','arguments':" arguments "}}"
 
 /* A tool answers at once, after a while, or after the client has. */
-static void calls_and_what_follows_from_them_reach_the_tools(void **state)
+static void calls_and_their_cancellations_reach_the_tools(void **state)
 {
     struct bench b;
 
@@ -314,7 +314,7 @@ static void calls_and_what_follows_from_them_reach_the_tools(void **state)
     close_bench(&b);
 }
 
-static void what_the_client_can_do_is_what_it_said_last(void **state)
+static void the_latest_capabilities_of_the_client_count(void **state)
 {
     struct bench b;
 
@@ -328,7 +328,7 @@ static void what_the_client_can_do_is_what_it_said_last(void **state)
     close_bench(&b);
 }
 
-static void an_unknown_tool_is_an_error_of_the_call(void **state)
+static void an_unknown_tool_is_a_jsonrpc_error(void **state)
 {
     struct bench b;
 
@@ -368,7 +368,7 @@ static void resources_are_read_by_their_uri(void **state)
     close_bench(&b);
 }
 
-static void a_prompt_is_made_of_its_argument(void **state)
+static void a_prompt_contains_its_argument(void **state)
 {
     struct bench b;
 
@@ -387,7 +387,7 @@ static void a_prompt_is_made_of_its_argument(void **state)
     close_bench(&b);
 }
 
-static void when_the_client_is_gone_it_ends(void **state)
+static void the_server_finishes_when_the_client_is_gone(void **state)
 {
     struct bench b;
 
@@ -403,7 +403,7 @@ static void when_the_client_is_gone_it_ends(void **state)
     close_bench(&b);
 }
 
-static void what_only_takes_time_is_still_answered(void **state)
+static void delayed_responses_are_sent_after_the_client_has_closed(void **state)
 {
     struct bench b;
 
@@ -421,23 +421,23 @@ static void what_only_takes_time_is_still_answered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(initialize_tells_what_the_server_is),
-        cmocka_unit_test(a_known_legacy_revision_is_echoed_and_others_get_the_newest),
-        cmocka_unit_test(what_is_no_initialize_is_refused),
-        cmocka_unit_test(ping_is_answered_and_notifications_are_not),
+        cmocka_unit_test(initialize_returns_server_and_capabilities),
+        cmocka_unit_test(a_known_stateful_version_is_confirmed_and_others_get_the_newest),
+        cmocka_unit_test(an_invalid_initialize_is_rejected),
+        cmocka_unit_test(ping_gets_a_response_and_notifications_get_none),
         cmocka_unit_test(an_unknown_method_is_not_found),
-        cmocka_unit_test(what_is_no_message_gets_the_error_the_protocol_has_for_it),
-        cmocka_unit_test(every_request_of_a_batch_is_answered),
+        cmocka_unit_test(an_invalid_message_gets_its_jsonrpc_error),
+        cmocka_unit_test(every_request_of_a_batch_gets_a_response),
         cmocka_unit_test(the_lists_are_complete),
-        cmocka_unit_test(a_cursor_cannot_be_one_of_ours),
+        cmocka_unit_test(an_unknown_cursor_is_rejected),
         cmocka_unit_test(the_log_level_decides_whether_tools_log),
-        cmocka_unit_test(an_unknown_tool_is_an_error_of_the_call),
+        cmocka_unit_test(an_unknown_tool_is_a_jsonrpc_error),
         cmocka_unit_test(resources_are_read_by_their_uri),
-        cmocka_unit_test(a_prompt_is_made_of_its_argument),
-        cmocka_unit_test(calls_and_what_follows_from_them_reach_the_tools),
-        cmocka_unit_test(what_the_client_can_do_is_what_it_said_last),
-        cmocka_unit_test(when_the_client_is_gone_it_ends),
-        cmocka_unit_test(what_only_takes_time_is_still_answered),
+        cmocka_unit_test(a_prompt_contains_its_argument),
+        cmocka_unit_test(calls_and_their_cancellations_reach_the_tools),
+        cmocka_unit_test(the_latest_capabilities_of_the_client_count),
+        cmocka_unit_test(the_server_finishes_when_the_client_is_gone),
+        cmocka_unit_test(delayed_responses_are_sent_after_the_client_has_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

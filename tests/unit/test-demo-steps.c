@@ -27,14 +27,42 @@ static void done(struct bench *b)
     buf_release(&b->text);
 }
 
-static void the_whole_story_is_told_in_these_words(void **state)
+#define SAME_REPORT "{\"calls\":[],\"summary\":{\"passed\":8,\"volatile\":1,\"failed\":0}}"
+#define CHANGED_REPORT                                                                         \
+    "{\"calls\":[{\"method\":\"initialize\",\"verdict\":\"passed\"},"                          \
+    "{\"method\":\"tools/call\",\"subject\":\"divide\",\"verdict\":\"failed\",\"findings\":[{" \
+    "\"path\":\"$.result.content[0].text\",\"recorded\":\"cannot divide 1 by zero\","          \
+    "\"live\":\"division by zero\"}]}],\"summary\":{\"passed\":8,\"failed\":1}}"
+
+static void add_verified(struct bench *b, struct str same, struct str changed)
+{
+    struct json_fault fault;
+    struct json reports[2];
+
+    json_init(&reports[0]);
+    json_init(&reports[1]);
+    assert_true(json_scan(&reports[0], same, &fault));
+    assert_true(json_scan(&reports[1], changed, &fault));
+    demo_steps_add_verified(&b->story, json_root(&reports[0]), json_root(&reports[1]));
+    json_release(&reports[0]);
+    json_release(&reports[1]);
+}
+
+static void add_all(struct bench *b)
+{
+    demo_steps_add_recorded(&b->story, &b->walk.client.client);
+    demo_steps_add_replayed(&b->story, &b->walk.client.client, 5000);
+    add_verified(b, STR(SAME_REPORT), STR(CHANGED_REPORT));
+    demo_steps_add_next(&b->story);
+}
+
+static void the_complete_output_is_as_expected(void **state)
 {
     static const char want[] =
         "mcpreel records the traffic between MCP clients and servers, and replays it.\n"
         "\n"
         "1 Record: mcpreel runs between a client and a server\n"
         "  mcpreel record -o mcpreel-demo.jsonl -- mcpreel demo server\n"
-        "\n"
         "  initialize                      mcpreel-demo " MCPREEL_VERSION ", MCP 2025-11-25\n"
         "  tools/list                      weather, count, divide, haiku\n"
         "  tools/call      weather Lisbon  "
@@ -52,30 +80,31 @@ static void the_whole_story_is_told_in_these_words(void **state)
         "\n"
         "2 Replay: mcpreel answers from the recording, without the server\n"
         "  mcpreel replay mcpreel-demo.jsonl\n"
-        "\n"
         "  The client received the same: 9 responses, 3 progress notifications,\n"
-        "  1 log message and 1 server request, in 5.0 ms. Only the ids of its requests\n"
-        "  differ from the recording: \"again-1\", \"again-2\", … for 1, 2, …\n"
+        "  1 log message and 1 server request, in 5.0 ms\n"
         "\n"
-        "3 Next: inspect the recording, send a request, use it with any MCP client\n"
+        "3 Verify: mcpreel sends the recorded requests to a server, and compares\n"
+        "  mcpreel verify mcpreel-demo.jsonl -- mcpreel demo server\n"
+        "  9 passed\n"
+        "  mcpreel verify mcpreel-demo.jsonl -- mcpreel demo server --changed\n"
+        "  8 passed, 1 failed: tools/call divide\n"
+        "    $.result.content[0].text\n"
+        "      - \"cannot divide 1 by zero\"  recorded\n"
+        "      + \"division by zero\"  live\n"
+        "\n"
+        "4 Next: inspect the recording, send a request, use it with any MCP client\n"
         "  mcpreel inspect mcpreel-demo.jsonl\n"
-        "  jq -c 'select(.dir) | [.seq, .dir, .msg.method]' mcpreel-demo.jsonl\n"
         "  echo '{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/list\"}' |\n"
         "  mcpreel replay mcpreel-demo.jsonl\n"
-        "\n"
-        "  To record your own server, start it through mcpreel in your client's\n"
-        "  configuration. To mock it, use \"replay\" and the file instead:\n"
-        "  { \"mcpServers\": { \"mine\": {\n"
-        "      \"command\": \"/usr/bin/mcpreel\",\n"
+        "  To record your own server, start it through mcpreel in your client:\n"
+        "  { \"mcpServers\": { \"mine\": { \"command\": \"/usr/bin/mcpreel\",\n"
         "      \"args\": [\"record\", \"--force\", \"-o\", \"/home/me/mine.jsonl\", \"--\",\n"
         "               \"YOUR-SERVER\", \"ITS-ARGUMENTS\"] } } }\n";
     struct bench b;
 
     (void)state;
     setup(&b);
-    demo_steps_add_recorded(&b.story, &b.walk.client.client);
-    demo_steps_add_replayed(&b.story, &b.walk.client.client, 5000);
-    demo_steps_add_next(&b.story);
+    add_all(&b);
     assert_str(buf_str(&b.text), STR(want));
     done(&b);
 }
@@ -109,7 +138,7 @@ static size_t columns(struct str text)
     return n;
 }
 
-static void it_fits_on_a_screen_in_colour_and_says_the_same(void **state)
+static void the_colored_output_has_24_lines_and_the_same_text(void **state)
 {
     struct buf plain, coloured, without;
     struct str rest;
@@ -124,9 +153,7 @@ static void it_fits_on_a_screen_in_colour_and_says_the_same(void **state)
     for (int color = 0; color < 2; color++) {
         buf_clear(&b.text);
         b.story.color = color;
-        demo_steps_add_recorded(&b.story, &b.walk.client.client);
-        demo_steps_add_replayed(&b.story, &b.walk.client.client, 5000);
-        demo_steps_add_next(&b.story);
+        add_all(&b);
         buf_add(color ? &coloured : &without, buf_str(&b.text));
     }
     assert_null(memchr(without.at, '\x1b', without.len));
@@ -145,7 +172,7 @@ static void it_fits_on_a_screen_in_colour_and_says_the_same(void **state)
     done(&b);
 }
 
-static void a_path_a_shell_would_misread_is_quoted(void **state)
+static void a_path_with_special_characters_is_quoted(void **state)
 {
     struct bench b;
 
@@ -162,7 +189,7 @@ static void a_path_a_shell_would_misread_is_quoted(void **state)
     done(&b);
 }
 
-static void an_empty_word_is_a_word(void **state)
+static void an_empty_word_is_quoted(void **state)
 {
     struct bench b;
 
@@ -180,7 +207,7 @@ static struct demo_message odd = {
     .json = STR_INIT("{\"a\":\"\x1b[2J\"}"),
 };
 
-static void a_difference_is_shown_with_both_sides(void **state)
+static void a_difference_is_shown_with_both_values(void **state)
 {
     struct demo_difference where;
     struct bench b;
@@ -193,7 +220,6 @@ static void a_difference_is_shown_with_both_sides(void **state)
     assert_str(buf_str(&b.text),
                STR("2 Replay: mcpreel answers from the recording, without the server\n"
                    "  mcpreel replay mcpreel-demo.jsonl\n"
-                   "\n"
                    "  The replay differs from the recording. The first difference is after "
                    "tools/call divide 1 by 0:\n"
                    "  recorded  tool error: {\"content\":[{\"type\":\"text\",\"text\":"
@@ -202,7 +228,7 @@ static void a_difference_is_shown_with_both_sides(void **state)
     done(&b);
 }
 
-static void a_side_that_heard_nothing_says_so(void **state)
+static void an_empty_side_of_a_difference_is_shown_as_such(void **state)
 {
     struct demo_difference where;
     struct bench b;
@@ -215,7 +241,7 @@ static void a_side_that_heard_nothing_says_so(void **state)
     done(&b);
 }
 
-static void what_a_server_says_cannot_play_with_the_terminal(void **state)
+static void text_of_the_server_is_escaped(void **state)
 {
     struct demo_call *x;
     struct bench b;
@@ -230,9 +256,26 @@ static void what_a_server_says_cannot_play_with_the_terminal(void **state)
     done(&b);
 }
 
-static void for_programs_it_is_one_line_of_json(void **state)
+static void a_report_cannot_control_the_terminal(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    setup(&b);
+    add_verified(&b, STR(SAME_REPORT),
+                 STR("{\"calls\":[{\"method\":\"\\u001b[2J\",\"verdict\":\"failed\","
+                     "\"findings\":[{\"path\":\"\\u001b[2J\",\"live\":\"\xc2\x9b\"}]}],"
+                     "\"summary\":{\"failed\":1}}"));
+    assert_true(engine_run_has(&b.text, "  0 passed, 1 failed: \\x1b[2J \n    \\x1b[2J\n"));
+    assert_null(memchr(b.text.at, '\x1b', b.text.len));
+    assert_null(memchr(b.text.at, '\x9b', b.text.len));
+    done(&b);
+}
+
+static void the_json_output_is_one_line(void **state)
 {
     struct demo_difference where;
+    const struct str reports[] = { STR(SAME_REPORT), STR(CHANGED_REPORT) };
     struct terse_scanned s = { 0 };
     struct json_fault fault;
     struct json_val root, heard;
@@ -241,13 +284,14 @@ static void for_programs_it_is_one_line_of_json(void **state)
     (void)state;
     setup(&b);
     json_init(&s.json);
-    demo_steps_add_json(&b.story, &b.walk.client.client, NULL);
+    demo_steps_add_json(&b.story, &b.walk.client.client, NULL, reports);
     assert_true(json_scan(&s.json, buf_str(&b.text), &fault));
     root = json_root(&s.json);
     assert_true(json_is(json_get(root, STR("command")), STR("demo")));
     assert_true(json_is(json_get(root, STR("recording")), STR("mcpreel-demo.jsonl")));
     assert_int_equal(json_type(json_get(root, STR("same"))), JSON_TRUE);
     assert_int_equal(json_count(json_get(root, STR("requests"))), DEMO_STEPS);
+    assert_str(json_raw(json_item(json_get(root, STR("verify")), 1)), STR(CHANGED_REPORT));
     heard = json_get(json_item(json_get(root, STR("requests")), 3), STR("received"));
     assert_int_equal(json_count(heard), 5);
     assert_str(json_raw(json_item(heard, 1)),
@@ -255,7 +299,7 @@ static void for_programs_it_is_one_line_of_json(void **state)
 
     buf_clear(&b.text);
     where = (struct demo_difference){ &b.walk.client.client.calls[1], NULL, &odd };
-    demo_steps_add_json(&b.story, &b.walk.client.client, &where);
+    demo_steps_add_json(&b.story, &b.walk.client.client, &where, NULL);
     assert_true(engine_run_has(
         &b.text, "\"same\":false,\"differs_after\":\"tools/list\",\"recorded\":null,"
                  "\"replayed\":{\"kind\":\"unexpected\",\"text\":\"\\u001b[2Jgotcha\"}}\n"));
@@ -266,14 +310,15 @@ static void for_programs_it_is_one_line_of_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_whole_story_is_told_in_these_words),
-        cmocka_unit_test(it_fits_on_a_screen_in_colour_and_says_the_same),
-        cmocka_unit_test(a_path_a_shell_would_misread_is_quoted),
-        cmocka_unit_test(an_empty_word_is_a_word),
-        cmocka_unit_test(a_difference_is_shown_with_both_sides),
-        cmocka_unit_test(a_side_that_heard_nothing_says_so),
-        cmocka_unit_test(what_a_server_says_cannot_play_with_the_terminal),
-        cmocka_unit_test(for_programs_it_is_one_line_of_json),
+        cmocka_unit_test(the_complete_output_is_as_expected),
+        cmocka_unit_test(the_colored_output_has_24_lines_and_the_same_text),
+        cmocka_unit_test(a_path_with_special_characters_is_quoted),
+        cmocka_unit_test(an_empty_word_is_quoted),
+        cmocka_unit_test(a_difference_is_shown_with_both_values),
+        cmocka_unit_test(an_empty_side_of_a_difference_is_shown_as_such),
+        cmocka_unit_test(text_of_the_server_is_escaped),
+        cmocka_unit_test(a_report_cannot_control_the_terminal),
+        cmocka_unit_test(the_json_output_is_one_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

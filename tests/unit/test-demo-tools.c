@@ -105,7 +105,7 @@ static void every_tool_has_a_name_a_description_and_a_schema(void **state)
     buf_release(&list);
 }
 
-static void an_unknown_tool_is_the_servers_to_refuse(void **state)
+static void an_unknown_tool_is_left_to_the_server(void **state)
 {
     struct bench b;
 
@@ -118,7 +118,7 @@ static void an_unknown_tool_is_the_servers_to_refuse(void **state)
     close_bench(&b);
 }
 
-static void the_weather_is_structured_and_always_the_same(void **state)
+static void the_weather_is_structured_and_constant(void **state)
 {
     struct bench b;
 
@@ -141,7 +141,7 @@ static void the_weather_is_structured_and_always_the_same(void **state)
     close_bench(&b);
 }
 
-static void counting_takes_time_reports_progress_and_logs(void **state)
+static void count_waits_sends_progress_and_logs(void **state)
 {
     struct bench b;
 
@@ -168,7 +168,7 @@ static void counting_takes_time_reports_progress_and_logs(void **state)
     close_bench(&b);
 }
 
-static void two_can_count_at_once(void **state)
+static void two_counts_can_run_at_once(void **state)
 {
     struct bench b;
 
@@ -187,7 +187,7 @@ static void two_can_count_at_once(void **state)
     close_bench(&b);
 }
 
-static void without_a_token_there_is_no_progress(void **state)
+static void without_a_token_no_progress_is_sent(void **state)
 {
     struct bench b;
 
@@ -198,7 +198,7 @@ static void without_a_token_there_is_no_progress(void **state)
     close_bench(&b);
 }
 
-static void only_numbers_from_one_to_ten_are_counted_to(void **state)
+static void count_accepts_only_numbers_from_1_to_10(void **state)
 {
     static const char *const wrong[] = { "0", "11", "-1", "1.5", "'3'", "null", "1e400" };
     struct bench b;
@@ -217,7 +217,7 @@ static void only_numbers_from_one_to_ten_are_counted_to(void **state)
     close_bench(&b);
 }
 
-static void division_works_until_it_is_by_zero(void **state)
+static void divide_returns_a_tool_error_for_zero(void **state)
 {
     static const char whole[] = "'a' and 'b' must be whole numbers up to 1000000000";
     struct bench b;
@@ -242,7 +242,7 @@ static void division_works_until_it_is_by_zero(void **state)
 
 #define HAIKU(about) "{'name':'haiku','arguments':{'about':'" about "'}}"
 
-static void a_haiku_comes_from_the_clients_model(void **state)
+static void haiku_sends_a_sampling_request(void **state)
 {
     struct bench b;
 
@@ -261,7 +261,7 @@ static void a_haiku_comes_from_the_clients_model(void **state)
 }
 
 /* Answers come in any order, and 1 is not "1"; nor is a call that counts a question. */
-static void several_calls_at_once_do_not_get_mixed_up(void **state)
+static void concurrent_calls_are_kept_apart(void **state)
 {
     struct bench b;
 
@@ -284,7 +284,7 @@ static void several_calls_at_once_do_not_get_mixed_up(void **state)
     close_bench(&b);
 }
 
-static void a_model_that_says_nothing_makes_the_tool_fail(void **state)
+static void an_empty_sampling_result_is_a_tool_error(void **state)
 {
     struct bench b;
 
@@ -303,7 +303,7 @@ static void a_model_that_says_nothing_makes_the_tool_fail(void **state)
     close_bench(&b);
 }
 
-static void a_client_without_a_model_is_not_asked(void **state)
+static void a_client_without_sampling_gets_no_sampling_request(void **state)
 {
     struct bench b;
 
@@ -316,7 +316,7 @@ static void a_client_without_a_model_is_not_asked(void **state)
     close_bench(&b);
 }
 
-static void a_cancelled_call_takes_its_question_back(void **state)
+static void a_cancelled_call_cancels_its_server_request(void **state)
 {
     struct bench b;
 
@@ -356,7 +356,7 @@ static void a_cancelled_count_stops(void **state)
     close_bench(&b);
 }
 
-static void so_many_calls_and_no_more_wait_at_once(void **state)
+static void the_number_of_concurrent_calls_is_limited(void **state)
 {
     struct bench b;
 
@@ -378,20 +378,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_tool_has_a_name_a_description_and_a_schema),
-        cmocka_unit_test(an_unknown_tool_is_the_servers_to_refuse),
-        cmocka_unit_test(the_weather_is_structured_and_always_the_same),
-        cmocka_unit_test(counting_takes_time_reports_progress_and_logs),
-        cmocka_unit_test(two_can_count_at_once),
-        cmocka_unit_test(without_a_token_there_is_no_progress),
-        cmocka_unit_test(only_numbers_from_one_to_ten_are_counted_to),
-        cmocka_unit_test(division_works_until_it_is_by_zero),
-        cmocka_unit_test(a_haiku_comes_from_the_clients_model),
-        cmocka_unit_test(several_calls_at_once_do_not_get_mixed_up),
-        cmocka_unit_test(a_model_that_says_nothing_makes_the_tool_fail),
-        cmocka_unit_test(a_client_without_a_model_is_not_asked),
-        cmocka_unit_test(a_cancelled_call_takes_its_question_back),
+        cmocka_unit_test(an_unknown_tool_is_left_to_the_server),
+        cmocka_unit_test(the_weather_is_structured_and_constant),
+        cmocka_unit_test(count_waits_sends_progress_and_logs),
+        cmocka_unit_test(two_counts_can_run_at_once),
+        cmocka_unit_test(without_a_token_no_progress_is_sent),
+        cmocka_unit_test(count_accepts_only_numbers_from_1_to_10),
+        cmocka_unit_test(divide_returns_a_tool_error_for_zero),
+        cmocka_unit_test(haiku_sends_a_sampling_request),
+        cmocka_unit_test(concurrent_calls_are_kept_apart),
+        cmocka_unit_test(an_empty_sampling_result_is_a_tool_error),
+        cmocka_unit_test(a_client_without_sampling_gets_no_sampling_request),
+        cmocka_unit_test(a_cancelled_call_cancels_its_server_request),
         cmocka_unit_test(a_cancelled_count_stops),
-        cmocka_unit_test(so_many_calls_and_no_more_wait_at_once),
+        cmocka_unit_test(the_number_of_concurrent_calls_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,7 +51,7 @@ static void equal_values_have_no_difference(void **state)
     differ("null", " null ", "");
 }
 
-static void each_kind_of_difference_is_told_at_its_place(void **state)
+static void each_kind_of_difference_has_its_path(void **state)
 {
     (void)state;
     differ("{\"params\":{\"arguments\":{\"limit\":5,\"x\":0}}}",
@@ -69,7 +69,7 @@ static void each_kind_of_difference_is_told_at_its_place(void **state)
     differ("{\"a\":null}", "{}", "-$.a null\n");
 }
 
-static void the_order_is_that_of_the_left_and_then_of_the_right(void **state)
+static void differences_come_in_the_order_of_the_left_then_of_the_right(void **state)
 {
     (void)state;
     differ("{\"z\":1,\"m\":{\"y\":1,\"x\":2},\"a\":3}",
@@ -84,7 +84,7 @@ static void only_the_last_of_duplicates_is_compared(void **state)
     differ("{}", "{\"a\":9,\"\\u0061\":3}", "+$.a > 3\n");
 }
 
-static void the_rules_are_those_of_equality(void **state)
+static void diff_uses_the_rules_of_equality(void **state)
 {
     const struct str skip[] = { STR("_meta") };
     const struct json_rules rules = {
@@ -101,7 +101,7 @@ static void the_rules_are_those_of_equality(void **state)
     differ_under(&rules, "{}", "{\"_meta\":3}", "");
 }
 
-static void an_absent_side_is_a_difference_at_the_root(void **state)
+static void an_absent_value_is_a_difference_at_the_root(void **state)
 {
     struct json_fault fault;
     struct buf out;
@@ -122,7 +122,7 @@ static bool stop_at_third(void *arg, const struct json_difference *d)
     return ++*(int *)arg < 3;
 }
 
-static void the_comparison_ends_when_told(void **state)
+static void the_comparison_ends_when_the_callback_returns_false(void **state)
 {
     struct json_fault fault;
     int n = 0;
@@ -142,7 +142,7 @@ static bool count(void *arg, const struct json_difference *d)
 }
 
 /* Quadratic work on these would take minutes. */
-static void size_and_depth_do_no_harm(void **state)
+static void large_and_deep_values_are_compared(void **state)
 {
     enum { MANY = 100000 };
     struct json_fault fault;
@@ -188,13 +188,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_values_have_no_difference),
-        cmocka_unit_test(each_kind_of_difference_is_told_at_its_place),
-        cmocka_unit_test(the_order_is_that_of_the_left_and_then_of_the_right),
+        cmocka_unit_test(each_kind_of_difference_has_its_path),
+        cmocka_unit_test(differences_come_in_the_order_of_the_left_then_of_the_right),
         cmocka_unit_test(only_the_last_of_duplicates_is_compared),
-        cmocka_unit_test(the_rules_are_those_of_equality),
-        cmocka_unit_test(an_absent_side_is_a_difference_at_the_root),
-        cmocka_unit_test(the_comparison_ends_when_told),
-        cmocka_unit_test(size_and_depth_do_no_harm),
+        cmocka_unit_test(diff_uses_the_rules_of_equality),
+        cmocka_unit_test(an_absent_value_is_a_difference_at_the_root),
+        cmocka_unit_test(the_comparison_ends_when_the_callback_returns_false),
+        cmocka_unit_test(large_and_deep_values_are_compared),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -10,7 +10,7 @@
 #include "temp-dir.h"
 #include "test.h"
 
-static void a_folder_where_anybody_may_do_anything_is_known(void **state)
+static void a_world_writable_folder_is_recognized(void **state)
 {
     static const struct {
         mode_t mode;
@@ -60,7 +60,7 @@ static void the_folder_of_a_file_can_be_synced(void **state)
     rmdir("dir");
 }
 
-static void folders_are_made_as_deep_as_need_be_and_for_their_owner(void **state)
+static void missing_folders_are_created_for_their_owner_only(void **state)
 {
     mode_t before = umask(0);
     struct err e = ERR_NONE;
@@ -79,7 +79,7 @@ static void folders_are_made_as_deep_as_need_be_and_for_their_owner(void **state
     rmdir("a");
 }
 
-static void what_is_no_folder_cannot_become_one(void **state)
+static void a_path_with_a_file_in_it_cannot_become_a_folder(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -100,7 +100,7 @@ static void what_is_no_folder_cannot_become_one(void **state)
     assert_string_equal(e.msg, "cannot make folder 'two': Read-only file system");
 }
 
-static void the_files_of_a_folder_are_its_regular_ones(void **state)
+static void only_regular_files_of_a_folder_are_listed(void **state)
 {
     struct dir_file *files = NULL;
     struct err e = ERR_NONE;
@@ -135,11 +135,11 @@ static void the_files_of_a_folder_are_its_regular_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_folder_where_anybody_may_do_anything_is_known),
+        IN_TEMP_DIR(a_world_writable_folder_is_recognized),
         IN_TEMP_DIR(the_folder_of_a_file_can_be_synced),
-        IN_TEMP_DIR(folders_are_made_as_deep_as_need_be_and_for_their_owner),
-        IN_TEMP_DIR(what_is_no_folder_cannot_become_one),
-        IN_TEMP_DIR(the_files_of_a_folder_are_its_regular_ones),
+        IN_TEMP_DIR(missing_folders_are_created_for_their_owner_only),
+        IN_TEMP_DIR(a_path_with_a_file_in_it_cannot_become_a_folder),
+        IN_TEMP_DIR(only_regular_files_of_a_folder_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

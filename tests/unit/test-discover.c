@@ -16,7 +16,7 @@ static void check(const char *recording, const char *versions, const char *capab
 
 #define MODERN "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}"
 
-static void what_was_asked_for_is_what_it_can_do(void **state)
+static void capabilities_are_derived_from_recorded_methods(void **state)
 {
     (void)state;
     check("", "[]", "{}");
@@ -30,7 +30,7 @@ static void what_was_asked_for_is_what_it_can_do(void **state)
           "{'resources':{},'extensions':{'io.modelcontextprotocol/tasks':{}}}");
 }
 
-static void the_revisions_it_spoke_are_named_the_latest_first(void **state)
+static void recorded_versions_are_listed_newest_first(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'initialize','params':{'protocolVersion':'2025-11-25'}}\n"
@@ -39,7 +39,7 @@ static void the_revisions_it_spoke_are_named_the_latest_first(void **state)
           "['2026-07-28','2025-03-26']", "{'prompts':{}}");
 }
 
-static void a_result_has_all_a_client_looks_for(void **state)
+static void a_composed_result_has_all_required_members(void **state)
 {
     struct arena a = { 0 };
     struct loaded_index s;
@@ -57,9 +57,9 @@ static void a_result_has_all_a_client_looks_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_asked_for_is_what_it_can_do),
-        cmocka_unit_test(the_revisions_it_spoke_are_named_the_latest_first),
-        cmocka_unit_test(a_result_has_all_a_client_looks_for),
+        cmocka_unit_test(capabilities_are_derived_from_recorded_methods),
+        cmocka_unit_test(recorded_versions_are_listed_newest_first),
+        cmocka_unit_test(a_composed_result_has_all_required_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void check_rows(const struct seen_row *rows, size_t count)
 #define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof((rows)[0]))
 #define TAPING "mcpreel: taping\n"
 
-static void global_options_stand_before_and_after_the_command(void **state)
+static void global_options_may_stand_before_and_after_the_command(void **state)
 {
     static const struct seen_row rows[] = {
         { "mcpreel record", NULL, "\n", TAPING, 0 },
@@ -44,7 +44,7 @@ static void global_options_stand_before_and_after_the_command(void **state)
     CHECK_ROWS(rows);
 }
 
-static void the_line_wins_over_the_environment(void **state)
+static void the_command_line_overrides_the_environment(void **state)
 {
     static const struct seen_row rows[] = {
         { "mcpreel record", "MCPREEL_LABEL=x", "label=x \n", TAPING, 0 },
@@ -66,7 +66,7 @@ static void the_line_wins_over_the_environment(void **state)
     CHECK_ROWS(rows);
 }
 
-static void the_words_after_two_dashes_are_the_server(void **state)
+static void words_after_two_dashes_are_the_server_command(void **state)
 {
     static const struct seen_row rows[] = {
         { "mcpreel record -- sh -q --json", NULL, "-- sh -q --json\n", TAPING, 0 },
@@ -86,7 +86,7 @@ static void the_words_after_two_dashes_are_the_server(void **state)
     CHECK_ROWS(rows);
 }
 
-static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
+static void a_usage_error_is_printed_once_with_a_hint_to_help(void **state)
 {
     static const struct seen_row rows[] = {
         { "mcpreel recrod", NULL, "",
@@ -114,7 +114,7 @@ static void what_is_wrong_is_said_once_with_the_way_to_help(void **state)
     CHECK_ROWS(rows);
 }
 
-static void errors_are_json_when_the_line_asks_for_it_anywhere(void **state)
+static void errors_are_json_if_json_is_on_the_command_line(void **state)
 {
     static const struct seen_row rows[] = {
         { "mcpreel recrod --json", NULL, "",
@@ -153,7 +153,7 @@ static void the_command_decides_the_exit_code(void **state)
     CHECK_ROWS(rows);
 }
 
-static void an_option_of_the_command_hides_the_global_one(void **state)
+static void an_option_of_the_command_replaces_the_global_one(void **state)
 {
     static const struct seen_row rows[] = {
         { "mcpreel plain -v a -q", NULL, "a", "", 0 },
@@ -163,7 +163,7 @@ static void an_option_of_the_command_hides_the_global_one(void **state)
     CHECK_ROWS(rows);
 }
 
-static void help_and_version_work_whatever_else_is_wrong(void **state)
+static void help_and_version_work_beside_other_errors(void **state)
 {
     static const struct {
         const char *line, *starts;
@@ -228,7 +228,7 @@ static void output_that_cannot_be_written_is_an_error(void **state)
     }
 }
 
-static void each_stream_is_coloured_by_what_it_is(void **state)
+static void colours_are_decided_for_each_stream(void **state)
 {
     char *env[] = { NULL };
     struct fake_cli f;
@@ -247,7 +247,7 @@ static void each_stream_is_coloured_by_what_it_is(void **state)
     fake_cli_release(&f);
 }
 
-static void a_call_without_any_word_is_like_one_without_arguments(void **state)
+static void an_empty_argv_is_like_one_without_arguments(void **state)
 {
     char *env[] = { NULL }, *argv[] = { NULL };
     struct fake_cli f;
@@ -262,18 +262,18 @@ static void a_call_without_any_word_is_like_one_without_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(global_options_stand_before_and_after_the_command),
-        cmocka_unit_test(the_line_wins_over_the_environment),
-        cmocka_unit_test(the_words_after_two_dashes_are_the_server),
-        cmocka_unit_test(what_is_wrong_is_said_once_with_the_way_to_help),
-        cmocka_unit_test(errors_are_json_when_the_line_asks_for_it_anywhere),
+        cmocka_unit_test(global_options_may_stand_before_and_after_the_command),
+        cmocka_unit_test(the_command_line_overrides_the_environment),
+        cmocka_unit_test(words_after_two_dashes_are_the_server_command),
+        cmocka_unit_test(a_usage_error_is_printed_once_with_a_hint_to_help),
+        cmocka_unit_test(errors_are_json_if_json_is_on_the_command_line),
         cmocka_unit_test(the_command_decides_the_exit_code),
-        cmocka_unit_test(an_option_of_the_command_hides_the_global_one),
-        cmocka_unit_test(help_and_version_work_whatever_else_is_wrong),
+        cmocka_unit_test(an_option_of_the_command_replaces_the_global_one),
+        cmocka_unit_test(help_and_version_work_beside_other_errors),
         cmocka_unit_test(help_does_not_hide_an_unknown_command),
         cmocka_unit_test(output_that_cannot_be_written_is_an_error),
-        cmocka_unit_test(each_stream_is_coloured_by_what_it_is),
-        cmocka_unit_test(a_call_without_any_word_is_like_one_without_arguments),
+        cmocka_unit_test(colours_are_decided_for_each_stream),
+        cmocka_unit_test(an_empty_argv_is_like_one_without_arguments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

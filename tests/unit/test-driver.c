@@ -60,7 +60,7 @@ static void lines_close_bench(struct lines_bench *b)
     buf_release(&b->logged);
 }
 
-static void lines_are_told_as_records_with_their_direction(void **state)
+static void lines_become_records_with_their_direction(void **state)
 {
     struct lines_bench b;
     struct buf want;
@@ -81,7 +81,7 @@ static void lines_are_told_as_records_with_their_direction(void **state)
     lines_close_bench(&b);
 }
 
-static void a_line_that_was_too_long_is_logged_with_whose_it_was(void **state)
+static void a_too_long_line_is_logged_with_its_sender(void **state)
 {
     struct lines_bench b;
 
@@ -90,7 +90,7 @@ static void a_line_that_was_too_long_is_logged_with_whose_it_was(void **state)
     driver_lines_add_too_long(&b.hearing, 70000000);
     assert_str(buf_str(&b.logged), STR("mcpreel: warning: the client sent a line of 70000000 "
                                        "bytes; it was ignored\n"));
-    assert_true(str_ends(buf_str(&b.told), STR(" raw \n"))); /* somebody may want an answer */
+    assert_true(str_ends(buf_str(&b.told), STR(" raw \n"))); /* a client may want a response */
     lines_close_bench(&b);
     lines_open_bench(&b, EVENT_RECORD, TO_CLIENT);
     driver_lines_add_too_long(&b.hearing, 1);
@@ -133,7 +133,7 @@ static void timers_close_bench(struct timers_bench *b)
     buf_release(&b->rang);
 }
 
-static void each_rings_once_in_its_time(void **state)
+static void each_timer_expires_once_in_order(void **state)
 {
     struct timers_bench b;
     int64_t start;
@@ -151,7 +151,7 @@ static void each_rings_once_in_its_time(void **state)
 }
 
 /* The loop's own clock has only milliseconds. */
-static void none_is_early_not_even_by_a_fraction(void **state)
+static void no_timer_expires_early(void **state)
 {
     struct timers_bench b;
 
@@ -165,7 +165,7 @@ static void none_is_early_not_even_by_a_fraction(void **state)
     timers_close_bench(&b);
 }
 
-static void one_that_rings_may_set_the_next(void **state)
+static void an_expired_timer_may_set_another(void **state)
 {
     struct timers_bench b;
 
@@ -178,7 +178,7 @@ static void one_that_rings_may_set_the_next(void **state)
     timers_close_bench(&b);
 }
 
-static void released_they_do_not_ring(void **state)
+static void released_timers_do_not_expire(void **state)
 {
     struct timers_bench b;
 
@@ -273,7 +273,7 @@ static void close_bench(struct bench *b)
     buf_release(&b->logged);
 }
 
-static void reports_are_logged_timers_ring_and_the_rest_is_for_its_peers(void **state)
+static void reports_are_logged_timers_expire_and_other_actions_go_to_the_owner(void **state)
 {
     struct bench b;
 
@@ -289,7 +289,7 @@ static void reports_are_logged_timers_ring_and_the_rest_is_for_its_peers(void **
     close_bench(&b);
 }
 
-static void ends_that_come_while_it_speaks_are_told_when_it_is_done(void **state)
+static void events_during_a_step_are_deferred(void **state)
 {
     struct bench b;
 
@@ -304,14 +304,14 @@ static void ends_that_come_while_it_speaks_are_told_when_it_is_done(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_told_as_records_with_their_direction),
-        cmocka_unit_test(a_line_that_was_too_long_is_logged_with_whose_it_was),
-        cmocka_unit_test(each_rings_once_in_its_time),
-        cmocka_unit_test(none_is_early_not_even_by_a_fraction),
-        cmocka_unit_test(one_that_rings_may_set_the_next),
-        cmocka_unit_test(released_they_do_not_ring),
-        cmocka_unit_test(reports_are_logged_timers_ring_and_the_rest_is_for_its_peers),
-        cmocka_unit_test(ends_that_come_while_it_speaks_are_told_when_it_is_done),
+        cmocka_unit_test(lines_become_records_with_their_direction),
+        cmocka_unit_test(a_too_long_line_is_logged_with_its_sender),
+        cmocka_unit_test(each_timer_expires_once_in_order),
+        cmocka_unit_test(no_timer_expires_early),
+        cmocka_unit_test(an_expired_timer_may_set_another),
+        cmocka_unit_test(released_timers_do_not_expire),
+        cmocka_unit_test(reports_are_logged_timers_expire_and_other_actions_go_to_the_owner),
+        cmocka_unit_test(events_during_a_step_are_deferred),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void classes_escapes_and_groups_are_those_of_ecmascript(void **state)
     check_rows(rows, sizeof rows / sizeof *rows);
 }
 
-static void patterns_without_a_translation_are_refused(void **state)
+static void patterns_without_a_translation_are_rejected(void **state)
 {
     static const char *const rows[] = {
         "(?=a)",      "(?!a)",
@@ -149,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(characters_and_spaces_are_those_of_ecmascript),
         cmocka_unit_test(classes_escapes_and_groups_are_those_of_ecmascript),
-        cmocka_unit_test(patterns_without_a_translation_are_refused),
+        cmocka_unit_test(patterns_without_a_translation_are_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

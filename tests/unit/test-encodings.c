@@ -32,7 +32,7 @@ static void assert_forms(struct str value, const char *want)
     buf_release(&l.text);
 }
 
-static void a_value_has_its_forms(void **state)
+static void a_value_has_its_encoded_forms(void **state)
 {
     (void)state;
     assert_forms(STR("secret"), "p secret\n"
@@ -65,7 +65,7 @@ static void assert_has_not(struct str value, const char *form)
     buf_release(&l.text);
 }
 
-static void both_alphabets_of_base64_are_there_if_they_differ(void **state)
+static void both_base64_alphabets_are_used_if_they_differ(void **state)
 {
     static const char *const forms[] = { "\nb +//++//+\n", "\nb -__--__-\n", "\nb v//vv//\n",
                                          "\nb v__vv__\n",  "\nb 7//77//\n",  "\nb 7__77__\n",
@@ -76,13 +76,13 @@ static void both_alphabets_of_base64_are_there_if_they_differ(void **state)
         assert_has(STR("\xfb\xff\xfe\xfb\xff\xfe"), forms[i]);
 }
 
-static void what_looks_escaped_is_undone_too(void **state)
+static void a_value_that_looks_escaped_is_searched_unescaped_too(void **state)
 {
     (void)state;
     assert_has(STR("pass%2541word"), "p pass%2541word\np pass%41word\np passAword\n");
 }
 
-static void what_is_escaped_may_be_encoded_after_it(void **state)
+static void an_escaped_value_may_be_encoded_again(void **state)
 {
     struct str value = STR("a\"b/\xc3\xa9 \xf0\x9f\x98\x80");
 
@@ -98,7 +98,7 @@ static void what_is_escaped_may_be_encoded_after_it(void **state)
     assert_has_not(STR("secret"), "\nb c2VjcmV0\nb c2VjcmV0\n");
 }
 
-static void what_is_no_utf8_may_have_been_replaced(void **state)
+static void an_invalid_utf8_value_is_searched_with_replacement_characters(void **state)
 {
     (void)state;
     assert_has(STR("s\xC3\xA9"
@@ -112,7 +112,7 @@ static void what_is_no_utf8_may_have_been_replaced(void **state)
     assert_has_not(STR("secret"), "\xEF\xBF\xBD");
 }
 
-static void long_lines_of_a_value_count_alone(void **state)
+static void long_lines_of_a_value_are_searched_alone(void **state)
 {
     struct str value = STR("-----BEGIN-----\nMIIEvQIBADANBgkq\nshort\nshort123\nsomewords\n");
 
@@ -123,7 +123,7 @@ static void long_lines_of_a_value_count_alone(void **state)
     assert_has_not(value, "\np somewords\n");
 }
 
-static void lines_may_end_in_either_way(void **state)
+static void lines_of_a_value_may_end_with_lf_or_crlf(void **state)
 {
     (void)state;
     assert_has(STR("ab12\ncd34\nef"), "p ab12\r\ncd34\r\nef\n");
@@ -212,7 +212,7 @@ static void give_short(void)
     encodings_each(STR("short"), note, NULL);
 }
 
-static void a_value_that_is_too_short_is_a_mistake_of_ours(void **state)
+static void a_too_short_value_is_a_bug(void **state)
 {
     (void)state;
     assert_aborts(give_short, "ENCODINGS_MIN");
@@ -221,16 +221,16 @@ static void a_value_that_is_too_short_is_a_mistake_of_ours(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_has_its_forms),
-        cmocka_unit_test(both_alphabets_of_base64_are_there_if_they_differ),
-        cmocka_unit_test(what_looks_escaped_is_undone_too),
-        cmocka_unit_test(what_is_escaped_may_be_encoded_after_it),
-        cmocka_unit_test(what_is_no_utf8_may_have_been_replaced),
-        cmocka_unit_test(long_lines_of_a_value_count_alone),
-        cmocka_unit_test(lines_may_end_in_either_way),
+        cmocka_unit_test(a_value_has_its_encoded_forms),
+        cmocka_unit_test(both_base64_alphabets_are_used_if_they_differ),
+        cmocka_unit_test(a_value_that_looks_escaped_is_searched_unescaped_too),
+        cmocka_unit_test(an_escaped_value_may_be_encoded_again),
+        cmocka_unit_test(an_invalid_utf8_value_is_searched_with_replacement_characters),
+        cmocka_unit_test(long_lines_of_a_value_are_searched_alone),
+        cmocka_unit_test(lines_of_a_value_may_end_with_lf_or_crlf),
         cmocka_unit_test(base64_is_recognised_at_every_alignment),
         cmocka_unit_test(base64_of_base64_is_recognised_at_every_alignment),
-        cmocka_unit_test(a_value_that_is_too_short_is_a_mistake_of_ours),
+        cmocka_unit_test(a_too_short_value_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void different_values_differ(void **state)
             assert_int_equal(same(values[i], values[k]), i == k);
 }
 
-static void of_duplicates_the_last_counts(void **state)
+static void the_last_of_duplicate_members_counts(void **state)
 {
     (void)state;
     assert_true(same("{\"a\":1,\"a\":2}", "{\"a\":2}"));
@@ -91,7 +91,7 @@ static void of_duplicates_the_last_counts(void **state)
     assert_false(same("{\"a\":1,\"a\":1}", "{\"a\":1,\"b\":1}"));
 }
 
-static void numbers_agree_by_text_or_by_value_as_asked(void **state)
+static void numbers_are_compared_by_text_or_by_value(void **state)
 {
     static const char *const alike[][2] = {
         { "2", "2.0" },
@@ -120,7 +120,7 @@ static void numbers_agree_by_text_or_by_value_as_asked(void **state)
         assert_false(same_under(str_z(unlike[i][0]), str_z(unlike[i][1]), &by_value));
 }
 
-static void skipped_members_count_only_outside_the_outermost_object(void **state)
+static void skipped_members_are_ignored_only_in_the_outermost_object(void **state)
 {
     const struct str skip[] = { STR("_meta"), STR("id") };
     const struct json_rules rules = { .skip = skip, .skip_count = 2 };
@@ -133,7 +133,7 @@ static void skipped_members_count_only_outside_the_outermost_object(void **state
     assert_false(same_under(STR("[{\"id\":1}]"), STR("[{\"id\":2}]"), &rules));
 }
 
-static void absent_equals_absent_only(void **state)
+static void an_absent_value_equals_only_another_absent_one(void **state)
 {
     struct json_fault fault;
 
@@ -145,7 +145,7 @@ static void absent_equals_absent_only(void **state)
 }
 
 /* Quadratic work on these would take minutes. */
-static void size_and_depth_do_no_harm(void **state)
+static void large_and_deep_values_are_compared(void **state)
 {
     enum { MANY = 100000 };
     struct buf a, b;
@@ -204,11 +204,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spelling_does_not_matter),
         cmocka_unit_test(different_values_differ),
-        cmocka_unit_test(of_duplicates_the_last_counts),
-        cmocka_unit_test(numbers_agree_by_text_or_by_value_as_asked),
-        cmocka_unit_test(skipped_members_count_only_outside_the_outermost_object),
-        cmocka_unit_test(absent_equals_absent_only),
-        cmocka_unit_test(size_and_depth_do_no_harm),
+        cmocka_unit_test(the_last_of_duplicate_members_counts),
+        cmocka_unit_test(numbers_are_compared_by_text_or_by_value),
+        cmocka_unit_test(skipped_members_are_ignored_only_in_the_outermost_object),
+        cmocka_unit_test(an_absent_value_equals_only_another_absent_one),
+        cmocka_unit_test(large_and_deep_values_are_compared),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -6,7 +6,7 @@
 #include "assert-aborts.h"
 #include "test.h"
 
-static void an_error_has_kind_and_text_and_is_false(void **state)
+static void an_error_has_kind_and_text_and_err_set_returns_false(void **state)
 {
     struct err e = ERR_NONE;
 
@@ -18,7 +18,7 @@ static void an_error_has_kind_and_text_and_is_false(void **state)
     assert_string_equal(e.hint, "");
 }
 
-static void a_new_error_takes_the_old_hint_away(void **state)
+static void a_new_error_clears_the_old_hint(void **state)
 {
     struct err e = ERR_NONE;
 
@@ -31,7 +31,7 @@ static void a_new_error_takes_the_old_hint_away(void **state)
     assert_string_equal(e.hint, "");
 }
 
-static void the_system_is_quoted(void **state)
+static void a_system_error_has_the_text_of_errno(void **state)
 {
     struct err e = ERR_NONE;
 
@@ -46,7 +46,7 @@ static void the_system_is_quoted(void **state)
     assert_string_equal(e.hint, "");
 }
 
-static void context_goes_in_front_and_the_rest_stays(void **state)
+static void context_is_prepended(void **state)
 {
     struct err e = ERR_NONE;
 
@@ -61,7 +61,7 @@ static void context_goes_in_front_and_the_rest_stays(void **state)
 }
 
 /* Whatever the lengths, the text ends inside its array and begins with the context. */
-static void what_does_not_fit_is_cut_at_the_end(void **state)
+static void a_too_long_text_is_truncated(void **state)
 {
     static char x[600], y[600];
 
@@ -84,7 +84,7 @@ static void what_does_not_fit_is_cut_at_the_end(void **state)
     }
 }
 
-static void a_long_hint_is_cut_too(void **state)
+static void a_too_long_hint_is_truncated(void **state)
 {
     struct err e = ERR_NONE;
 
@@ -93,7 +93,7 @@ static void a_long_hint_is_cut_too(void **state)
     assert_int_equal(strlen(e.hint), sizeof e.hint - 1);
 }
 
-static void the_reason_is_what_stands_last(void **state)
+static void the_reason_is_the_last_part_of_the_text(void **state)
 {
     struct err e = ERR_NONE;
 
@@ -118,7 +118,7 @@ static void meet_a_condition(void)
     BUG_IF(two == 2);
 }
 
-static void a_bug_says_where_it_is_and_aborts(void **state)
+static void a_bug_prints_its_position_and_aborts(void **state)
 {
     (void)state;
     assert_aborts(make_a_mistake, "test-err.c:");
@@ -130,14 +130,14 @@ static void a_bug_says_where_it_is_and_aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_error_has_kind_and_text_and_is_false),
-        cmocka_unit_test(a_new_error_takes_the_old_hint_away),
-        cmocka_unit_test(the_system_is_quoted),
-        cmocka_unit_test(context_goes_in_front_and_the_rest_stays),
-        cmocka_unit_test(what_does_not_fit_is_cut_at_the_end),
-        cmocka_unit_test(a_long_hint_is_cut_too),
-        cmocka_unit_test(the_reason_is_what_stands_last),
-        cmocka_unit_test(a_bug_says_where_it_is_and_aborts),
+        cmocka_unit_test(an_error_has_kind_and_text_and_err_set_returns_false),
+        cmocka_unit_test(a_new_error_clears_the_old_hint),
+        cmocka_unit_test(a_system_error_has_the_text_of_errno),
+        cmocka_unit_test(context_is_prepended),
+        cmocka_unit_test(a_too_long_text_is_truncated),
+        cmocka_unit_test(a_too_long_hint_is_truncated),
+        cmocka_unit_test(the_reason_is_the_last_part_of_the_text),
+        cmocka_unit_test(a_bug_prints_its_position_and_aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

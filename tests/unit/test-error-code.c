@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void every_code_of_ours_has_its_name(void **state)
+static void every_code_of_mcpreel_has_a_name(void **state)
 {
     static const struct {
         int64_t code;
@@ -26,7 +26,7 @@ static void every_code_of_ours_has_its_name(void **state)
         assert_str(mcp_error_code_name(rows[i].code), str_z(rows[i].name));
 }
 
-static void a_code_that_no_revision_names_has_none(void **state)
+static void an_unknown_code_has_no_name(void **state)
 {
     static const int64_t codes[] = { 0, 1, -1, 32601, -32001, -32099, -32604, INT64_MIN };
 
@@ -40,8 +40,8 @@ static void a_code_that_no_revision_names_has_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_code_of_ours_has_its_name),
-        cmocka_unit_test(a_code_that_no_revision_names_has_none),
+        cmocka_unit_test(every_code_of_mcpreel_has_a_name),
+        cmocka_unit_test(an_unknown_code_has_no_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

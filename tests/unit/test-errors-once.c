@@ -18,7 +18,7 @@ static void assert_taken(struct errors_once *t, unsigned kind, const char *msg)
     assert_string_equal(e.msg, msg);
 }
 
-static void each_is_told_once_and_in_order(void **state)
+static void each_error_is_reported_once_and_in_order(void **state)
 {
     struct errors_once t = { 0 };
     struct err e = ERR_NONE;
@@ -37,7 +37,7 @@ static void each_is_told_once_and_in_order(void **state)
     assert_int_equal(errors_once_next(&t, &e), 0);
 }
 
-static void there_is_an_end_to_them(void **state)
+static void the_number_of_errors_is_limited(void **state)
 {
     struct errors_once t = { 0 };
     struct err e = ERR_NONE;
@@ -54,8 +54,8 @@ static void there_is_an_end_to_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_is_told_once_and_in_order),
-        cmocka_unit_test(there_is_an_end_to_them),
+        cmocka_unit_test(each_error_is_reported_once_and_in_order),
+        cmocka_unit_test(the_number_of_errors_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static void close_bench(struct bench *b)
     action_log_release(&b->scribe);
 }
 
-static void events_have_ids_of_our_own(void **state)
+static void events_get_ids_of_mcpreel(void **state)
 {
     struct event_stream *x, *y;
     struct bench b;
@@ -44,7 +44,7 @@ static void events_have_ids_of_our_own(void **state)
     close_bench(&b);
 }
 
-static void what_was_lost_is_sent_again_and_the_rest_as_it_comes(void **state)
+static void a_resumed_stream_gets_missed_events_then_new_ones(void **state)
 {
     struct event_stream *x;
     struct bench b;
@@ -77,7 +77,7 @@ static void what_was_lost_is_sent_again_and_the_rest_as_it_comes(void **state)
     close_bench(&b);
 }
 
-static void who_is_away_when_a_stream_is_cut_is_sent_away_later_once(void **state)
+static void an_absent_client_is_disconnected_once_after_it_resumes(void **state)
 {
     struct event_stream *x;
     struct bench b;
@@ -103,7 +103,7 @@ static void who_is_away_when_a_stream_is_cut_is_sent_away_later_once(void **stat
     close_bench(&b);
 }
 
-static void an_id_is_good_in_its_session_and_if_it_was_given_out(void **state)
+static void an_event_id_is_valid_only_in_its_session(void **state)
 {
     static const char *const wrong[] = { "1-3",
                                          "2-1",
@@ -137,7 +137,7 @@ static void an_id_is_good_in_its_session_and_if_it_was_given_out(void **state)
     close_bench(&b);
 }
 
-static void a_stream_without_ids_is_gone_when_it_is_over(void **state)
+static void a_stream_without_ids_is_dropped_at_its_end(void **state)
 {
     struct event_stream *x;
     struct bench b;
@@ -155,7 +155,7 @@ static void a_stream_without_ids_is_gone_when_it_is_over(void **state)
     close_bench(&b);
 }
 
-static void of_a_long_stream_the_latest_is_kept(void **state)
+static void only_the_latest_events_of_a_long_stream_are_kept(void **state)
 {
     enum { SIZE = 1 << 18 };
     char *text = mem_alloc(SIZE);
@@ -178,7 +178,7 @@ static void of_a_long_stream_the_latest_is_kept(void **state)
 }
 
 /* One event that is larger than all that is kept is kept as long as it is the last. */
-static void one_event_is_always_kept(void **state)
+static void at_least_one_event_is_kept(void **state)
 {
     char *text = mem_alloc(EVENT_STREAM_KEPT_MAX + 1);
     struct event_stream *x;
@@ -197,7 +197,7 @@ static void one_event_is_always_kept(void **state)
     free(text);
 }
 
-static void of_many_that_are_over_the_latest_are_kept(void **state)
+static void only_the_latest_ended_streams_are_kept(void **state)
 {
     struct event_stream *x;
     struct bench b;
@@ -221,7 +221,7 @@ static void of_many_that_are_over_the_latest_are_kept(void **state)
     close_bench(&b);
 }
 
-static void all_that_is_kept_has_an_end(void **state)
+static void the_memory_of_all_streams_is_limited(void **state)
 {
     enum { SIZE = 1 << 19 };
     char *text = mem_alloc(SIZE);
@@ -247,15 +247,15 @@ static void all_that_is_kept_has_an_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_have_ids_of_our_own),
-        cmocka_unit_test(what_was_lost_is_sent_again_and_the_rest_as_it_comes),
-        cmocka_unit_test(who_is_away_when_a_stream_is_cut_is_sent_away_later_once),
-        cmocka_unit_test(an_id_is_good_in_its_session_and_if_it_was_given_out),
-        cmocka_unit_test(a_stream_without_ids_is_gone_when_it_is_over),
-        cmocka_unit_test(of_a_long_stream_the_latest_is_kept),
-        cmocka_unit_test(one_event_is_always_kept),
-        cmocka_unit_test(of_many_that_are_over_the_latest_are_kept),
-        cmocka_unit_test(all_that_is_kept_has_an_end),
+        cmocka_unit_test(events_get_ids_of_mcpreel),
+        cmocka_unit_test(a_resumed_stream_gets_missed_events_then_new_ones),
+        cmocka_unit_test(an_absent_client_is_disconnected_once_after_it_resumes),
+        cmocka_unit_test(an_event_id_is_valid_only_in_its_session),
+        cmocka_unit_test(a_stream_without_ids_is_dropped_at_its_end),
+        cmocka_unit_test(only_the_latest_events_of_a_long_stream_are_kept),
+        cmocka_unit_test(at_least_one_event_is_kept),
+        cmocka_unit_test(only_the_latest_ended_streams_are_kept),
+        cmocka_unit_test(the_memory_of_all_streams_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void set_soft(rlim_t soft)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static void it_is_raised_as_far_as_it_goes_and_lowered_again(void **state)
+static void the_limit_is_raised_to_the_maximum_and_restored(void **state)
 {
     struct rlimit before = limit_now();
     struct fd_limit d;
@@ -36,7 +36,7 @@ static void it_is_raised_as_far_as_it_goes_and_lowered_again(void **state)
     set_soft(before.rlim_cur);
 }
 
-static void where_there_is_no_more_nothing_is_changed(void **state)
+static void a_limit_at_its_maximum_is_not_changed(void **state)
 {
     struct rlimit before = limit_now();
     struct fd_limit d;
@@ -44,13 +44,13 @@ static void where_there_is_no_more_nothing_is_changed(void **state)
     (void)state;
     set_soft(before.rlim_max);
     fd_limit_raise(&d);
-    set_soft(300); /* somebody else has changed it meanwhile */
+    set_soft(300); /* another process has changed it meanwhile */
     fd_limit_restore(&d);
     assert_int_equal(limit_now().rlim_cur, 300);
     set_soft(before.rlim_cur);
 }
 
-static void a_few_are_left_for_other_things(void **state)
+static void some_descriptors_are_reserved(void **state)
 {
     struct rlimit before = limit_now();
 
@@ -71,9 +71,9 @@ static void a_few_are_left_for_other_things(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_raised_as_far_as_it_goes_and_lowered_again),
-        cmocka_unit_test(where_there_is_no_more_nothing_is_changed),
-        cmocka_unit_test(a_few_are_left_for_other_things),
+        cmocka_unit_test(the_limit_is_raised_to_the_maximum_and_restored),
+        cmocka_unit_test(a_limit_at_its_maximum_is_not_changed),
+        cmocka_unit_test(some_descriptors_are_reserved),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static struct record message(struct json *j, enum record_dir dir, struct str tex
     return r;
 }
 
-static void only_what_the_server_starts_is_the_servers(void **state)
+static void only_operations_that_the_server_starts_count_as_its_own(void **state)
 {
     static const struct {
         enum record_dir dir;
@@ -39,7 +39,7 @@ static void only_what_the_server_starts_is_the_servers(void **state)
     }
 }
 
-static void members_of_a_message_are_parts_of_it(void **state)
+static void members_of_a_message_are_features(void **state)
 {
     struct json j;
     struct record r;
@@ -58,7 +58,7 @@ static void members_of_a_message_are_parts_of_it(void **state)
     json_release(&j);
 }
 
-static void other_records_are_a_part_each(void **state)
+static void other_records_are_one_feature_each(void **state)
 {
     static const struct {
         enum record_kind kind;
@@ -84,7 +84,7 @@ static void other_records_are_a_part_each(void **state)
     }
 }
 
-static void a_header_has_a_name_tags_and_a_command(void **state)
+static void a_header_has_the_features_name_tags_and_command(void **state)
 {
     struct record r = { .kind = RECORD_HEADER };
 
@@ -96,7 +96,7 @@ static void a_header_has_a_name_tags_and_a_command(void **state)
     assert_int_equal(features_of(&r), FEATURE_NAME | FEATURE_TAGS | FEATURE_COMMAND);
 }
 
-static void every_part_has_a_name_of_its_own(void **state)
+static void every_feature_has_a_unique_name(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < FEATURE_COUNT; i++)
@@ -106,7 +106,7 @@ static void every_part_has_a_name_of_its_own(void **state)
     assert_string_equal(feature_description(FEATURE_STDERR), "lines of standard error");
 }
 
-static void so_much_of_a_part_reads_as_a_sentence(void **state)
+static void a_count_of_a_feature_is_a_phrase(void **state)
 {
     static const struct {
         enum feature part;
@@ -142,12 +142,12 @@ static void so_much_of_a_part_reads_as_a_sentence(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_what_the_server_starts_is_the_servers),
-        cmocka_unit_test(members_of_a_message_are_parts_of_it),
-        cmocka_unit_test(other_records_are_a_part_each),
-        cmocka_unit_test(a_header_has_a_name_tags_and_a_command),
-        cmocka_unit_test(every_part_has_a_name_of_its_own),
-        cmocka_unit_test(so_much_of_a_part_reads_as_a_sentence),
+        cmocka_unit_test(only_operations_that_the_server_starts_count_as_its_own),
+        cmocka_unit_test(members_of_a_message_are_features),
+        cmocka_unit_test(other_records_are_one_feature_each),
+        cmocka_unit_test(a_header_has_the_features_name_tags_and_command),
+        cmocka_unit_test(every_feature_has_a_unique_name),
+        cmocka_unit_test(a_count_of_a_feature_is_a_phrase),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,7 +86,7 @@ static void must_replace(uint64_t at, uint64_t len, struct str new)
     assert_int_equal(temp_dir_count("."), 1);
 }
 
-static void a_part_is_replaced_and_the_rest_stays(void **state)
+static void a_range_is_replaced_and_the_rest_stays(void **state)
 {
     (void)state;
     temp_dir_put("file", STR("one two three"));
@@ -109,7 +109,7 @@ static void a_compressed_file_is_compressed_again(void **state)
         temp_dir_put("file", buf_str(&packed));
         must_replace(4, 3, STR("2"));
         assert_text("file", kinds[i], STR("one 2 three"));
-        /* Of incomplete data is left what a reader gets. */
+        /* For incomplete data, the part that a reader gets is left. */
         temp_dir_put("file", str_n(packed.at, packed.len - 2));
         must_replace(0, 3, STR("1"));
         assert_text("file", kinds[i], STR("1 two three"));
@@ -118,7 +118,7 @@ static void a_compressed_file_is_compressed_again(void **state)
 }
 
 /* Longer than several pieces, and of random bytes, which do not get shorter. */
-static void a_large_file_goes_through_in_pieces(void **state)
+static void a_large_file_is_copied_in_pieces(void **state)
 {
     enum { SIZE = 3 << 20, AT = 1000003, LEN = 500009 };
     static const enum compress_kind kinds[] = { COMPRESS_NONE, COMPRESS_GZIP, COMPRESS_ZSTD };
@@ -177,7 +177,7 @@ static void assert_rejected(const struct sys *sys, const char *path, const char 
     assert_string_equal(e.msg, why);
 }
 
-static void a_file_that_cannot_be_replaced_is_rejected_before(void **state)
+static void a_file_that_cannot_be_replaced_is_rejected_at_the_start(void **state)
 {
     struct file_version v;
     struct err e = ERR_NONE;
@@ -269,7 +269,7 @@ static void assert_changed(const struct file_version *v, struct str want)
     assert_int_equal(temp_dir_count("."), 1);
 }
 
-static void a_file_that_was_changed_stays(void **state)
+static void a_file_that_another_process_changed_stays(void **state)
 {
     struct file_version v;
     struct err e = ERR_NONE;
@@ -288,7 +288,7 @@ static void a_file_that_was_changed_stays(void **state)
     assert_changed(&v, STR("one two three four"));
 }
 
-static void a_change_while_it_is_rewritten_is_seen(void **state)
+static void a_change_during_the_rewrite_is_detected(void **state)
 {
     struct file_version v;
     struct err e = ERR_NONE;
@@ -343,14 +343,14 @@ static void a_text_that_becomes_too_large_is_not_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_part_is_replaced_and_the_rest_stays),
+        IN_TEMP_DIR(a_range_is_replaced_and_the_rest_stays),
         IN_TEMP_DIR(a_compressed_file_is_compressed_again),
-        IN_TEMP_DIR(a_large_file_goes_through_in_pieces),
+        IN_TEMP_DIR(a_large_file_is_copied_in_pieces),
         IN_TEMP_DIR(mode_and_owner_stay),
-        IN_TEMP_DIR(a_file_that_cannot_be_replaced_is_rejected_before),
+        IN_TEMP_DIR(a_file_that_cannot_be_replaced_is_rejected_at_the_start),
         IN_TEMP_DIR(a_failure_leaves_the_old_file),
-        IN_TEMP_DIR(a_file_that_was_changed_stays),
-        IN_TEMP_DIR(a_change_while_it_is_rewritten_is_seen),
+        IN_TEMP_DIR(a_file_that_another_process_changed_stays),
+        IN_TEMP_DIR(a_change_during_the_rewrite_is_detected),
         IN_TEMP_DIR(an_offset_beyond_the_end_is_an_error),
         IN_TEMP_DIR(a_text_that_becomes_too_large_is_not_written),
     };

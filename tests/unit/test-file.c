@@ -45,7 +45,7 @@ static void assert_not_created(const struct sys *sys, const char *path, bool rep
     assert_int_equal(open_fd_count(), before);
 }
 
-static void what_was_written_is_read_back(void **state)
+static void written_bytes_are_read_back(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -78,7 +78,7 @@ static void what_was_written_is_read_back(void **state)
     assert_int_equal(e.kind, ERR_OK);
 }
 
-static void closing_twice_or_never_opened_is_fine(void **state)
+static void a_file_may_be_closed_twice_or_without_open(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -108,7 +108,7 @@ static void descriptors_are_not_inherited(void **state)
     file_close(&f, &e);
 }
 
-static void what_is_no_file_cannot_be_read(void **state)
+static void a_folder_or_device_cannot_be_read(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -137,7 +137,7 @@ static void what_is_no_file_cannot_be_read(void **state)
     assert_string_equal(e.hint, "save it to a file first");
 }
 
-static void a_link_to_a_file_can_be_read_and_one_to_itself_cannot(void **state)
+static void a_link_to_a_file_is_followed_and_a_loop_is_an_error(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -153,7 +153,7 @@ static void a_link_to_a_file_can_be_read_and_one_to_itself_cannot(void **state)
                       "cannot read 'link': Too many levels of symbolic links");
 }
 
-static void whose_trouble_an_unreadable_file_is_depends_on_the_reason(void **state)
+static void the_error_kind_of_an_unreadable_file_depends_on_errno(void **state)
 {
     static const struct {
         int errnum;
@@ -197,7 +197,7 @@ static void give_stdin_back(int kept)
     close(kept);
 }
 
-static void only_a_dash_means_a_standard_stream(void **state)
+static void only_a_dash_names_a_standard_stream(void **state)
 {
     (void)state;
     assert_true(file_is_stdio("-"));
@@ -255,7 +255,7 @@ static void *write_later(void *arg)
     return write(*(int *)arg, "late", 4) == 4 ? arg : NULL;
 }
 
-static void standard_input_that_does_not_block_is_waited_for(void **state)
+static void nonblocking_standard_input_is_waited_for(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -278,8 +278,8 @@ static void standard_input_that_does_not_block_is_waited_for(void **state)
     give_stdin_back(kept);
 }
 
-/* Who starts us without a standard input makes the first file descriptor 0. */
-static void a_file_that_happens_to_be_descriptor_0_is_closed(void **state)
+/* If we are started without a standard input, the first file becomes descriptor 0. */
+static void a_file_with_descriptor_0_is_closed(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -295,7 +295,7 @@ static void a_file_that_happens_to_be_descriptor_0_is_closed(void **state)
     give_stdin_back(kept);
 }
 
-static void a_new_file_is_for_its_owner_only(void **state)
+static void a_new_file_is_private_to_its_owner(void **state)
 {
     mode_t before = umask(0);
     struct file f = FILE_CLOSED;
@@ -313,7 +313,7 @@ static void a_new_file_is_for_its_owner_only(void **state)
     umask(before);
 }
 
-static void what_exists_is_not_overwritten(void **state)
+static void an_existing_file_is_not_overwritten(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -330,7 +330,7 @@ static void what_exists_is_not_overwritten(void **state)
                        "cannot write 'dir': it exists already");
 }
 
-static void no_link_is_followed(void **state)
+static void a_symbolic_link_is_not_followed_for_writing(void **state)
 {
     (void)state;
     temp_dir_put("file", STR("precious"));
@@ -349,7 +349,7 @@ static void no_link_is_followed(void **state)
     assert_content("file", STR("precious"));
 }
 
-static void only_a_file_is_replaced(void **state)
+static void only_a_regular_file_is_replaced(void **state)
 {
     struct stat st;
 
@@ -366,7 +366,7 @@ static void only_a_file_is_replaced(void **state)
     assert_true(S_ISFIFO(st.st_mode));
 }
 
-static void a_replaced_file_is_a_new_one(void **state)
+static void a_replaced_file_has_a_new_inode(void **state)
 {
     struct file f = FILE_CLOSED, old = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -390,7 +390,7 @@ static void a_replaced_file_is_a_new_one(void **state)
     assert_true(file_close(&f, &e));
 }
 
-static void a_file_that_cannot_be_made_says_why(void **state)
+static void a_failed_create_reports_the_reason(void **state)
 {
     (void)state;
     assert_not_created(&sys_real, "missing/file", false, ERR_IO,
@@ -402,7 +402,7 @@ static void a_file_that_cannot_be_made_says_why(void **state)
 }
 
 /* Each call on the way of a replacement fails in turn. */
-static void a_replacement_that_fails_leaves_the_old_file(void **state)
+static void a_failed_replacement_keeps_the_old_file(void **state)
 {
     static const struct {
         enum fault_call call;
@@ -429,7 +429,7 @@ static void a_replacement_that_fails_leaves_the_old_file(void **state)
     }
 }
 
-static void somebody_quicker_is_not_overwritten_by_a_replacement(void **state)
+static void a_file_created_meanwhile_is_not_overwritten(void **state)
 {
     struct fault_sys sys;
 
@@ -441,7 +441,7 @@ static void somebody_quicker_is_not_overwritten_by_a_replacement(void **state)
                        "cannot write 'file': it exists already");
 }
 
-static void a_file_that_vanishes_while_it_is_replaced_is_no_trouble(void **state)
+static void a_file_deleted_during_replacement_is_no_error(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -492,7 +492,7 @@ static void interrupted_calls_are_made_again(void **state)
     assert_int_equal(sys.calls[FAULT_CLOSE], 1);
 }
 
-static void a_whole_write_is_one_call(void **state)
+static void a_complete_write_is_one_system_call(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -509,7 +509,7 @@ static void a_whole_write_is_one_call(void **state)
     assert_true(file_close(&f, &e));
 }
 
-static void short_writes_go_on_where_they_stopped(void **state)
+static void short_writes_are_continued(void **state)
 {
     (void)state;
     for (size_t most = 1; most < 8; most++) {
@@ -529,7 +529,7 @@ static void short_writes_go_on_where_they_stopped(void **state)
     }
 }
 
-static void a_failing_write_says_how_far_it_came(void **state)
+static void a_failed_write_returns_how_many_bytes_were_written(void **state)
 {
     static const int errnums[] = { ENOSPC, EIO, EDQUOT, EFBIG };
 
@@ -552,7 +552,7 @@ static void a_failing_write_says_how_far_it_came(void **state)
         assert_err(&e, ERR_IO, want);
         assert_content("file", STR("whole\ntorn"));
 
-        /* What the recorder does then: back to the last whole line, and on. */
+        /* The recorder then truncates to the last complete line, and continues. */
         assert_true(file_truncate(&f, 6, &e));
         assert_true(file_write(&f, STR("next\n"), &n, &e));
         assert_content("file", STR("whole\nnext\n"));
@@ -560,7 +560,7 @@ static void a_failing_write_says_how_far_it_came(void **state)
     }
 }
 
-static void a_write_of_nothing_without_a_reason_does_not_go_on_for_ever(void **state)
+static void a_write_of_zero_bytes_ends_with_an_error(void **state)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -610,7 +610,7 @@ static void each_failure_names_the_file(void **state)
     assert_true(file_close(&f, &e));
 }
 
-static void slurping_takes_all_of_it(void **state)
+static void slurping_reads_the_whole_file(void **state)
 {
     static const size_t sizes[] = { 0, 1, 4095, 65535, 65536, 65537, 300000 };
     static char content[300000];
@@ -635,7 +635,7 @@ static void slurping_takes_all_of_it(void **state)
     }
 }
 
-static void slurping_stops_at_the_ceiling(void **state)
+static void slurping_stops_at_the_limit(void **state)
 {
     static char content[65537];
     static const size_t ceilings[] = { 0, 1, 65535, 65536 };
@@ -671,7 +671,7 @@ static void slurping_into_a_full_buffer_fails(void **state)
     buf_release(&b);
 }
 
-static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
+static void slurping_handles_short_reads_and_reports_failed_ones(void **state)
 {
     int before = open_fd_count();
     struct err e = ERR_NONE;
@@ -710,7 +710,7 @@ static void slurping_survives_short_reads_and_reports_failing_ones(void **state)
     assert_int_equal(open_fd_count(), before);
 }
 
-static void a_descriptor_that_was_given_must_be_there_and_take_something(void **state)
+static void a_given_descriptor_must_be_open_and_writable(void **state)
 {
     struct err e = ERR_NONE;
     char want[64];
@@ -730,7 +730,7 @@ static void a_descriptor_that_was_given_must_be_there_and_take_something(void **
     assert_int_equal(e.kind, ERR_USAGE);
 }
 
-static void bytes_can_be_read_anywhere(void **state)
+static void bytes_can_be_read_at_any_offset(void **state)
 {
     struct err e = ERR_NONE;
     struct fault_sys f;
@@ -754,7 +754,7 @@ static void bytes_can_be_read_anywhere(void **state)
     file_close(&file, &e);
 }
 
-static void a_nameless_file_leaves_nothing_behind(void **state)
+static void an_unnamed_file_leaves_nothing_behind(void **state)
 {
     struct err e = ERR_NONE;
     struct fault_sys f;
@@ -779,7 +779,7 @@ static void a_nameless_file_leaves_nothing_behind(void **state)
     }
 }
 
-static void a_nameless_file_that_cannot_be_made_says_where(void **state)
+static void an_unnamed_file_that_cannot_be_created_reports_the_folder(void **state)
 {
     struct err e = ERR_NONE;
     struct fault_sys f;
@@ -803,7 +803,7 @@ static void a_nameless_file_that_cannot_be_made_says_where(void **state)
     }
 }
 
-static void a_version_tells_whether_a_file_was_changed(void **state)
+static void a_file_version_detects_changes(void **state)
 {
     struct file_version old, new;
     struct err e = ERR_NONE;
@@ -830,7 +830,7 @@ static void a_version_tells_whether_a_file_was_changed(void **state)
     file_close(&f, &e);
 }
 
-static void owner_and_mode_are_copied_or_the_reason_is_told(void **state)
+static void owner_and_mode_are_copied_or_the_reason_is_reported(void **state)
 {
     static const struct {
         enum fault_call call;
@@ -867,7 +867,7 @@ static void owner_and_mode_are_copied_or_the_reason_is_told(void **state)
     file_close(&to, &e);
 }
 
-static void a_file_may_be_modified_or_not(void **state)
+static void file_is_writable_depends_on_its_mode(void **state)
 {
     struct err e = ERR_NONE;
     struct fault_sys sys;
@@ -885,43 +885,43 @@ static void a_file_may_be_modified_or_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(what_was_written_is_read_back),
-        IN_TEMP_DIR(closing_twice_or_never_opened_is_fine),
+        IN_TEMP_DIR(written_bytes_are_read_back),
+        IN_TEMP_DIR(a_file_may_be_closed_twice_or_without_open),
         IN_TEMP_DIR(descriptors_are_not_inherited),
-        cmocka_unit_test(a_descriptor_that_was_given_must_be_there_and_take_something),
-        IN_TEMP_DIR(what_is_no_file_cannot_be_read),
-        IN_TEMP_DIR(a_link_to_a_file_can_be_read_and_one_to_itself_cannot),
-        IN_TEMP_DIR(whose_trouble_an_unreadable_file_is_depends_on_the_reason),
-        cmocka_unit_test(only_a_dash_means_a_standard_stream),
+        cmocka_unit_test(a_given_descriptor_must_be_open_and_writable),
+        IN_TEMP_DIR(a_folder_or_device_cannot_be_read),
+        IN_TEMP_DIR(a_link_to_a_file_is_followed_and_a_loop_is_an_error),
+        IN_TEMP_DIR(the_error_kind_of_an_unreadable_file_depends_on_errno),
+        cmocka_unit_test(only_a_dash_names_a_standard_stream),
         IN_TEMP_DIR(a_dash_is_standard_input_and_stays_open),
         IN_TEMP_DIR(standard_input_may_not_be_a_directory_or_closed),
-        IN_TEMP_DIR(standard_input_that_does_not_block_is_waited_for),
-        IN_TEMP_DIR(a_file_that_happens_to_be_descriptor_0_is_closed),
-        IN_TEMP_DIR(a_new_file_is_for_its_owner_only),
-        IN_TEMP_DIR(what_exists_is_not_overwritten),
-        IN_TEMP_DIR(no_link_is_followed),
-        IN_TEMP_DIR(only_a_file_is_replaced),
-        IN_TEMP_DIR(a_replaced_file_is_a_new_one),
-        IN_TEMP_DIR(a_file_that_cannot_be_made_says_why),
-        IN_TEMP_DIR(a_replacement_that_fails_leaves_the_old_file),
-        IN_TEMP_DIR(somebody_quicker_is_not_overwritten_by_a_replacement),
-        IN_TEMP_DIR(a_file_that_vanishes_while_it_is_replaced_is_no_trouble),
+        IN_TEMP_DIR(nonblocking_standard_input_is_waited_for),
+        IN_TEMP_DIR(a_file_with_descriptor_0_is_closed),
+        IN_TEMP_DIR(a_new_file_is_private_to_its_owner),
+        IN_TEMP_DIR(an_existing_file_is_not_overwritten),
+        IN_TEMP_DIR(a_symbolic_link_is_not_followed_for_writing),
+        IN_TEMP_DIR(only_a_regular_file_is_replaced),
+        IN_TEMP_DIR(a_replaced_file_has_a_new_inode),
+        IN_TEMP_DIR(a_failed_create_reports_the_reason),
+        IN_TEMP_DIR(a_failed_replacement_keeps_the_old_file),
+        IN_TEMP_DIR(a_file_created_meanwhile_is_not_overwritten),
+        IN_TEMP_DIR(a_file_deleted_during_replacement_is_no_error),
         IN_TEMP_DIR(interrupted_calls_are_made_again),
-        IN_TEMP_DIR(a_whole_write_is_one_call),
-        IN_TEMP_DIR(short_writes_go_on_where_they_stopped),
-        IN_TEMP_DIR(a_failing_write_says_how_far_it_came),
-        IN_TEMP_DIR(a_write_of_nothing_without_a_reason_does_not_go_on_for_ever),
+        IN_TEMP_DIR(a_complete_write_is_one_system_call),
+        IN_TEMP_DIR(short_writes_are_continued),
+        IN_TEMP_DIR(a_failed_write_returns_how_many_bytes_were_written),
+        IN_TEMP_DIR(a_write_of_zero_bytes_ends_with_an_error),
         IN_TEMP_DIR(each_failure_names_the_file),
-        IN_TEMP_DIR(a_version_tells_whether_a_file_was_changed),
-        IN_TEMP_DIR(owner_and_mode_are_copied_or_the_reason_is_told),
-        IN_TEMP_DIR(a_file_may_be_modified_or_not),
-        IN_TEMP_DIR(slurping_takes_all_of_it),
-        IN_TEMP_DIR(slurping_stops_at_the_ceiling),
+        IN_TEMP_DIR(a_file_version_detects_changes),
+        IN_TEMP_DIR(owner_and_mode_are_copied_or_the_reason_is_reported),
+        IN_TEMP_DIR(file_is_writable_depends_on_its_mode),
+        IN_TEMP_DIR(slurping_reads_the_whole_file),
+        IN_TEMP_DIR(slurping_stops_at_the_limit),
         IN_TEMP_DIR(slurping_into_a_full_buffer_fails),
-        IN_TEMP_DIR(slurping_survives_short_reads_and_reports_failing_ones),
-        IN_TEMP_DIR(bytes_can_be_read_anywhere),
-        IN_TEMP_DIR(a_nameless_file_leaves_nothing_behind),
-        IN_TEMP_DIR(a_nameless_file_that_cannot_be_made_says_where),
+        IN_TEMP_DIR(slurping_handles_short_reads_and_reports_failed_ones),
+        IN_TEMP_DIR(bytes_can_be_read_at_any_offset),
+        IN_TEMP_DIR(an_unnamed_file_leaves_nothing_behind),
+        IN_TEMP_DIR(an_unnamed_file_that_cannot_be_created_reports_the_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void every_example_is_a_filter_with_its_key(void **state)
+static void every_example_is_a_valid_filter_of_its_key(void **state)
 {
     (void)state;
     for (const struct filter_key *k = filter_keys; k->name; k++) {
@@ -18,7 +18,7 @@ static void every_example_is_a_filter_with_its_key(void **state)
     }
 }
 
-static void every_word_is_known_and_has_bits(void **state)
+static void every_word_is_found_and_has_bits(void **state)
 {
     (void)state;
     for (const struct filter_key *k = filter_keys; k->name; k++)
@@ -28,7 +28,7 @@ static void every_word_is_known_and_has_bits(void **state)
         }
 }
 
-static void other_spellings_lead_to_the_same_key(void **state)
+static void aliases_give_the_same_key(void **state)
 {
     (void)state;
     assert_string_equal(filter_key_find(STR("larger-than"))->name, "size");
@@ -39,7 +39,7 @@ static void other_spellings_lead_to_the_same_key(void **state)
     assert_false(filter_key_means_greater(STR("size")));
 }
 
-static void a_slip_finds_its_neighbour(void **state)
+static void a_misspelled_key_gets_a_suggestion(void **state)
 {
     const struct filter_key *is = filter_key_find(STR("is"));
 
@@ -53,10 +53,10 @@ static void a_slip_finds_its_neighbour(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_example_is_a_filter_with_its_key),
-        cmocka_unit_test(every_word_is_known_and_has_bits),
-        cmocka_unit_test(other_spellings_lead_to_the_same_key),
-        cmocka_unit_test(a_slip_finds_its_neighbour),
+        cmocka_unit_test(every_example_is_a_valid_filter_of_its_key),
+        cmocka_unit_test(every_word_is_found_and_has_bits),
+        cmocka_unit_test(aliases_give_the_same_key),
+        cmocka_unit_test(a_misspelled_key_gets_a_suggestion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

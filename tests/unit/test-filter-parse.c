@@ -58,7 +58,7 @@ static const struct {
     { "a\xff", 1, 1, "bad filter at byte 2: not UTF-8", "" },
 };
 
-static void what_is_wrong_is_said_with_its_place(void **state)
+static void an_error_has_its_position(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -88,7 +88,7 @@ static bool takes(struct str query)
     return true;
 }
 
-static void depth_length_and_lists_have_an_end(void **state)
+static void depth_length_and_lists_are_limited(void **state)
 {
     struct buf b;
 
@@ -120,7 +120,7 @@ static void depth_length_and_lists_have_an_end(void **state)
     buf_release(&b);
 }
 
-static void every_cut_of_a_query_is_taken_or_refused(void **state)
+static void every_truncated_query_is_accepted_or_rejected(void **state)
 {
     static const char query[] =
         "-(tool:read_*,\"a b\" OR arg['k\\'x'][0]~/x\\/y/i) t:1m..2m $..a!=5 | NOT has:image";
@@ -138,9 +138,9 @@ static void every_cut_of_a_query_is_taken_or_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wrong_is_said_with_its_place),
-        cmocka_unit_test(depth_length_and_lists_have_an_end),
-        cmocka_unit_test(every_cut_of_a_query_is_taken_or_refused),
+        cmocka_unit_test(an_error_has_its_position),
+        cmocka_unit_test(depth_length_and_lists_are_limited),
+        cmocka_unit_test(every_truncated_query_is_accepted_or_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static bool fits(const char *key, enum filter_op op, const char *text, int64_t n
     return yes;
 }
 
-static void the_ends_of_the_numbers_are_numbers_too(void **state)
+static void the_smallest_and_largest_numbers_are_accepted(void **state)
 {
     (void)state;
     assert_true(fits("code", FILTER_OP_IS, "9223372036854775807", INT64_MAX));
@@ -47,7 +47,7 @@ static void the_ends_of_the_numbers_are_numbers_too(void **state)
     assert_true(fits("code", FILTER_OP_GREATER_EQUAL, "-0", INT64_MAX));
 }
 
-static void a_time_of_day_comes_every_day(void **state)
+static void a_time_of_day_matches_every_day(void **state)
 {
     int64_t day = INT64_C(86400) * 1000000, noon = day / 2;
 
@@ -59,7 +59,7 @@ static void a_time_of_day_comes_every_day(void **state)
 }
 
 /* Special characters of regular expressions have no meaning in a word. */
-static void a_word_is_no_pattern(void **state)
+static void a_word_is_not_a_pattern(void **state)
 {
     static const char text[] = "a.b+c(d)[e]{f}^g$h|i\\j\x01 k?-/";
     struct made m = make(NULL, FILTER_OP_IS, text);
@@ -115,9 +115,9 @@ static void numbers_in_json_are_compared_by_value(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ends_of_the_numbers_are_numbers_too),
-        cmocka_unit_test(a_time_of_day_comes_every_day),
-        cmocka_unit_test(a_word_is_no_pattern),
+        cmocka_unit_test(the_smallest_and_largest_numbers_are_accepted),
+        cmocka_unit_test(a_time_of_day_matches_every_day),
+        cmocka_unit_test(a_word_is_not_a_pattern),
         cmocka_unit_test(numbers_in_json_are_compared_by_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,7 +62,7 @@ static void check(const char *query, const char *want)
     arena_release(&a.arena);
 }
 
-static void operations_and_messages_answer_the_same_questions(void **state)
+static void operations_and_messages_have_the_same_keys(void **state)
 {
     (void)state;
     check("tool:a", "m1 m3 o1 ");
@@ -95,7 +95,7 @@ static void operations_and_messages_answer_the_same_questions(void **state)
     check("t:..1s", "o1 ");
 }
 
-static void a_payload_is_all_that_a_message_adds(void **state)
+static void the_payload_is_the_content_of_the_message(void **state)
 {
     struct terse_scanned s = { 0 };
     struct record r = { .kind = RECORD_MESSAGE };
@@ -136,8 +136,8 @@ static void other_records_have_their_kinds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_and_messages_answer_the_same_questions),
-        cmocka_unit_test(a_payload_is_all_that_a_message_adds),
+        cmocka_unit_test(operations_and_messages_have_the_same_keys),
+        cmocka_unit_test(the_payload_is_the_content_of_the_message),
         cmocka_unit_test(other_records_have_their_kinds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static const struct filter_view operation = {
     .wall = INT64_C(1794776475) * 1000000, /* 2026-11-15T21:01:15Z */
 };
 
-static void texts_are_whole_or_have_stars(void **state)
+static void texts_match_completely_or_with_stars(void **state)
 {
     static const struct seen_row rows[] = {
         { "method:tools/call", true },
@@ -161,7 +161,7 @@ static void numbers_are_compared_with_their_units(void **state)
     CHECK_ROWS(&bare, nothing);
 }
 
-static void words_stand_for_what_a_thing_is(void **state)
+static void words_match_properties(void **state)
 {
     static const struct seen_row rows[] = {
         { "is:error", true },    { "is:rpc-error", true }, { "is:tool-error", false },
@@ -184,7 +184,7 @@ static void words_stand_for_what_a_thing_is(void **state)
     CHECK_ROWS(&late, others);
 }
 
-static void terms_go_together(void **state)
+static void terms_are_combined(void **state)
 {
     static const struct seen_row rows[] = {
         { "", true },
@@ -272,7 +272,7 @@ static const struct seen_row places_in_a_call[] = {
     { "tool:read_file", false }, /* the view tells, not the message */
 };
 
-static void paths_lead_into_the_message(void **state)
+static void paths_select_values_in_the_message(void **state)
 {
     static const struct seen_row of_answer[] = {
         { "result.content[1].type:image", true },
@@ -301,7 +301,7 @@ static void paths_lead_into_the_message(void **state)
     terse_scanned_release(&s);
 }
 
-static void a_bare_text_is_looked_for_everywhere(void **state)
+static void a_bare_text_is_searched_everywhere(void **state)
 {
     static const struct seen_row rows[] = {
         { "passwd", true },
@@ -349,7 +349,7 @@ static void a_bare_text_is_looked_for_everywhere(void **state)
 }
 
 /* The terms an operation satisfies are those its pieces do, put together. */
-static void a_thing_may_be_seen_in_pieces(void **state)
+static void a_filter_can_match_an_operation_piece_by_piece(void **state)
 {
     struct terse_scanned s = { 0 };
     struct filter_view piece = { .message = terse_scan(&s, call) };
@@ -370,7 +370,7 @@ static void a_thing_may_be_seen_in_pieces(void **state)
     terse_scanned_release(&s);
 }
 
-static void as_many_terms_as_there_are_bits(void **state)
+static void as_many_terms_as_bits_are_accepted(void **state)
 {
     struct filter_fault fault;
     struct err e = ERR_NONE;
@@ -392,7 +392,7 @@ static void as_many_terms_as_there_are_bits(void **state)
     buf_release(&b);
 }
 
-static void content_is_found_where_the_protocol_puts_it(void **state)
+static void content_is_found_where_the_protocol_defines_it(void **state)
 {
     static const struct {
         const char *message;
@@ -440,15 +440,15 @@ static void content_is_found_where_the_protocol_puts_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_are_whole_or_have_stars),
+        cmocka_unit_test(texts_match_completely_or_with_stars),
         cmocka_unit_test(numbers_are_compared_with_their_units),
-        cmocka_unit_test(words_stand_for_what_a_thing_is),
-        cmocka_unit_test(terms_go_together),
-        cmocka_unit_test(paths_lead_into_the_message),
-        cmocka_unit_test(a_bare_text_is_looked_for_everywhere),
-        cmocka_unit_test(a_thing_may_be_seen_in_pieces),
-        cmocka_unit_test(as_many_terms_as_there_are_bits),
-        cmocka_unit_test(content_is_found_where_the_protocol_puts_it),
+        cmocka_unit_test(words_match_properties),
+        cmocka_unit_test(terms_are_combined),
+        cmocka_unit_test(paths_select_values_in_the_message),
+        cmocka_unit_test(a_bare_text_is_searched_everywhere),
+        cmocka_unit_test(a_filter_can_match_an_operation_piece_by_piece),
+        cmocka_unit_test(as_many_terms_as_bits_are_accepted),
+        cmocka_unit_test(content_is_found_where_the_protocol_defines_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

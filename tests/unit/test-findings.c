@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void every_oddity_has_a_name_of_its_own(void **state)
+static void every_finding_has_a_unique_id(void **state)
 {
     (void)state;
     for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++) {
@@ -27,7 +27,7 @@ static void assert_says(struct stats *s, enum stats_finding_kind what,
     buf_release(&text);
 }
 
-static void a_finding_is_a_sentence(void **state)
+static void a_finding_is_written_as_a_sentence(void **state)
 {
     static struct stats s = { .gap_messages = 3, .gap_bytes = 4100 };
 
@@ -55,7 +55,7 @@ static void a_finding_is_a_sentence(void **state)
                 "1 gap: 3 messages (4.1 kB) not recorded: too long to be kept");
 }
 
-static void an_oddity_is_found_by_its_name(void **state)
+static void a_finding_is_found_by_its_id(void **state)
 {
     (void)state;
     for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++)
@@ -64,7 +64,7 @@ static void an_oddity_is_found_by_its_name(void **state)
     assert_int_equal(findings_find(STR("")), STATS_FINDING_COUNT);
 }
 
-static void for_programs_it_is_an_object(void **state)
+static void a_finding_is_written_as_a_json_object(void **state)
 {
     static struct stats s = { .findings = {
                                   [STATS_GAP] = { .count = 1 },
@@ -88,10 +88,10 @@ static void for_programs_it_is_an_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_oddity_has_a_name_of_its_own),
-        cmocka_unit_test(a_finding_is_a_sentence),
-        cmocka_unit_test(an_oddity_is_found_by_its_name),
-        cmocka_unit_test(for_programs_it_is_an_object),
+        cmocka_unit_test(every_finding_has_a_unique_id),
+        cmocka_unit_test(a_finding_is_written_as_a_sentence),
+        cmocka_unit_test(a_finding_is_found_by_its_id),
+        cmocka_unit_test(a_finding_is_written_as_a_json_object),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

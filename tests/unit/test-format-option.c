@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void a_format_that_can_be_written_is_taken_by_its_name(void **state)
+static void a_writable_format_is_found_by_its_name(void **state)
 {
     const struct format *f = NULL;
     struct err e = ERR_NONE;
@@ -12,7 +12,7 @@ static void a_format_that_can_be_written_is_taken_by_its_name(void **state)
     assert_ptr_equal(f, &cassette_format);
 }
 
-static void another_name_is_refused_with_those_there_are(void **state)
+static void an_unknown_format_is_rejected_with_the_known_ones(void **state)
 {
     const struct format *f = NULL;
     struct err e = ERR_NONE;
@@ -29,8 +29,8 @@ static void another_name_is_refused_with_those_there_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_format_that_can_be_written_is_taken_by_its_name),
-        cmocka_unit_test(another_name_is_refused_with_those_there_are),
+        cmocka_unit_test(a_writable_format_is_found_by_its_name),
+        cmocka_unit_test(an_unknown_format_is_rejected_with_the_known_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

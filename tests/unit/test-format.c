@@ -17,7 +17,7 @@ static void every_format_is_found_by_its_name(void **state)
     assert_ptr_equal(format_by_name(STR("recording")), &recording_format);
 }
 
-static void no_other_name_finds_one(void **state)
+static void an_unknown_name_finds_no_format(void **state)
 {
     static const char *const names[] = { "", "record", "recordings", "Recording", ".jsonl" };
 
@@ -44,7 +44,7 @@ static void write_session(const struct format *f, struct buf *to)
 }
 
 /* The first that claims a file reads it. */
-static void of_all_formats_the_one_that_wrote_it_claims_a_file_first(void **state)
+static void the_format_that_wrote_a_file_recognizes_it_first(void **state)
 {
     (void)state;
     for (const struct format *const *f = format_table; *f; f++) {
@@ -72,7 +72,7 @@ static void assert_by_path(const char *path, const char *want)
         fail_msg("'%s' is %s, not %s", path, f ? f->name : "nothing", want);
 }
 
-static void the_longest_extension_decides_what_is_written(void **state)
+static void the_longest_extension_selects_the_format(void **state)
 {
     (void)state;
     assert_by_path("a.jsonl", "recording");
@@ -87,7 +87,7 @@ static void the_longest_extension_decides_what_is_written(void **state)
     assert_by_path("", "nothing");
 }
 
-static void every_extension_leads_to_its_format(void **state)
+static void every_extension_selects_its_format(void **state)
 {
     (void)state;
     for (const struct format *const *f = format_table; *f; f++)
@@ -118,7 +118,7 @@ static void an_error_has_path_line_and_byte(void **state)
     check_place(STR(""), 0, "a b:7:1: why 5");
 }
 
-static void the_list_has_every_format_with_a_writer_and_no_other(void **state)
+static void the_list_has_exactly_the_writable_formats(void **state)
 {
     struct str rest;
     struct buf names;
@@ -141,12 +141,12 @@ static void the_list_has_every_format_with_a_writer_and_no_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_list_has_every_format_with_a_writer_and_no_other),
+        cmocka_unit_test(the_list_has_exactly_the_writable_formats),
         cmocka_unit_test(every_format_is_found_by_its_name),
-        cmocka_unit_test(no_other_name_finds_one),
-        cmocka_unit_test(of_all_formats_the_one_that_wrote_it_claims_a_file_first),
-        cmocka_unit_test(the_longest_extension_decides_what_is_written),
-        cmocka_unit_test(every_extension_leads_to_its_format),
+        cmocka_unit_test(an_unknown_name_finds_no_format),
+        cmocka_unit_test(the_format_that_wrote_a_file_recognizes_it_first),
+        cmocka_unit_test(the_longest_extension_selects_the_format),
+        cmocka_unit_test(every_extension_selects_its_format),
         cmocka_unit_test(an_error_has_path_line_and_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

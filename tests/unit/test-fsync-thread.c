@@ -54,7 +54,7 @@ static void assert_trouble(struct fsync_thread *s, const char *msg)
     assert_string_equal(e.msg, msg ? msg : "");
 }
 
-static void nothing_is_synced_but_the_name_before_it_is_time(void **state)
+static void before_its_time_only_the_name_is_synced(void **state)
 {
     struct fault_sys f;
     struct fsync_thread *s;
@@ -74,7 +74,7 @@ static void nothing_is_synced_but_the_name_before_it_is_time(void **state)
     fsync_thread_free(s);
 }
 
-static void what_was_never_written_is_only_closed(void **state)
+static void an_unwritten_file_is_only_closed(void **state)
 {
     struct fault_sys f;
     struct fsync_thread *s;
@@ -89,7 +89,7 @@ static void what_was_never_written_is_only_closed(void **state)
     fsync_thread_free(NULL);
 }
 
-static void so_many_writes_are_synced(void **state)
+static void a_number_of_writes_causes_a_sync(void **state)
 {
     struct fsync_thread_config c = patient;
     struct fault_sys f;
@@ -110,7 +110,7 @@ static void so_many_writes_are_synced(void **state)
     fsync_thread_free(s);
 }
 
-static void so_are_old_ones(void **state)
+static void old_writes_cause_a_sync(void **state)
 {
     struct fsync_thread_config c = patient;
     struct fault_sys f;
@@ -129,7 +129,7 @@ static void so_are_old_ones(void **state)
 }
 
 /* Many writes in no time are no reason to do nothing but sync. */
-static void a_sync_is_not_followed_by_another_at_once(void **state)
+static void two_syncs_have_a_minimum_distance(void **state)
 {
     struct fsync_thread_config c = patient;
     struct fault_sys f;
@@ -152,7 +152,7 @@ static void a_sync_is_not_followed_by_another_at_once(void **state)
 }
 
 /* The next sync goes well, and says nothing about what the first one lost. */
-static void what_a_sync_lost_is_suspect_until_somebody_takes_note(void **state)
+static void lines_of_a_failed_sync_are_reported_until_acknowledged(void **state)
 {
     struct fsync_thread_config c = patient;
     struct err e = ERR_NONE;
@@ -182,7 +182,7 @@ static void what_a_sync_lost_is_suspect_until_somebody_takes_note(void **state)
     fsync_thread_free(s);
 }
 
-static void what_fails_is_told_once(void **state)
+static void each_failure_is_reported_once(void **state)
 {
     static const struct {
         enum fault_call call;
@@ -214,7 +214,7 @@ static void what_fails_is_told_once(void **state)
     }
 }
 
-static void a_complete_file_is_synced_and_closed_and_the_next_one_is_named(void **state)
+static void a_complete_file_is_synced_and_closed_before_the_next(void **state)
 {
     char name[] = "next";
     struct file next;
@@ -243,7 +243,7 @@ static void a_complete_file_is_synced_and_closed_and_the_next_one_is_named(void 
     fsync_thread_free(s);
 }
 
-static void whoever_quits_has_files_closed_and_no_more(void **state)
+static void quitting_closes_files_without_a_sync(void **state)
 {
     struct file next;
     struct fault_sys f;
@@ -265,7 +265,7 @@ static void whoever_quits_has_files_closed_and_no_more(void **state)
     fsync_thread_free(s);
 }
 
-static void a_disk_that_hangs_is_left_behind(void **state)
+static void a_hanging_sync_does_not_block_the_end(void **state)
 {
     static struct fault_sys f; /* a thread outlives the test's own frame */
     struct fsync_thread *s;
@@ -289,7 +289,7 @@ static void a_disk_that_hangs_is_left_behind(void **state)
     close(gate[0]);
 }
 
-static void a_file_that_another_process_touched_is_told_once(void **state)
+static void a_file_changed_by_another_process_is_reported_once(void **state)
 {
     static const char *const told[] = { "another process has deleted or replaced 'file'",
                                         "another process has truncated 'file'" };
@@ -321,17 +321,17 @@ static void a_file_that_another_process_touched_is_told_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(nothing_is_synced_but_the_name_before_it_is_time),
-        IN_TEMP_DIR(what_was_never_written_is_only_closed),
-        IN_TEMP_DIR(so_many_writes_are_synced),
-        IN_TEMP_DIR(so_are_old_ones),
-        IN_TEMP_DIR(a_sync_is_not_followed_by_another_at_once),
-        IN_TEMP_DIR(what_a_sync_lost_is_suspect_until_somebody_takes_note),
-        IN_TEMP_DIR(what_fails_is_told_once),
-        IN_TEMP_DIR(a_complete_file_is_synced_and_closed_and_the_next_one_is_named),
-        IN_TEMP_DIR(whoever_quits_has_files_closed_and_no_more),
-        IN_TEMP_DIR(a_disk_that_hangs_is_left_behind),
-        IN_TEMP_DIR(a_file_that_another_process_touched_is_told_once),
+        IN_TEMP_DIR(before_its_time_only_the_name_is_synced),
+        IN_TEMP_DIR(an_unwritten_file_is_only_closed),
+        IN_TEMP_DIR(a_number_of_writes_causes_a_sync),
+        IN_TEMP_DIR(old_writes_cause_a_sync),
+        IN_TEMP_DIR(two_syncs_have_a_minimum_distance),
+        IN_TEMP_DIR(lines_of_a_failed_sync_are_reported_until_acknowledged),
+        IN_TEMP_DIR(each_failure_is_reported_once),
+        IN_TEMP_DIR(a_complete_file_is_synced_and_closed_before_the_next),
+        IN_TEMP_DIR(quitting_closes_files_without_a_sync),
+        IN_TEMP_DIR(a_hanging_sync_does_not_block_the_end),
+        IN_TEMP_DIR(a_file_changed_by_another_process_is_reported_once),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

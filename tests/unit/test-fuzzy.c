@@ -70,7 +70,7 @@ static void check(const char *recording, const char *params, const char *want)
     "c2s {'id':1,'method':'tools/call','params':{'name':'t','arguments':" args "}}\n"
 #define T(args) "{'name':'t','arguments':" args "}"
 
-static void half_of_the_paths_have_to_agree(void **state)
+static void at_least_half_of_the_paths_must_be_equal(void **state)
 {
     (void)state;
     check(CALL("{'a':1,'b':2}"), T("{'a':1,'b':2}"), "1");
@@ -83,7 +83,7 @@ static void half_of_the_paths_have_to_agree(void **state)
     check(CALL("{'a':1}"), T("{'a':2}"), "-");
 }
 
-static void the_most_alike_wins_and_of_equals_the_first(void **state)
+static void the_most_similar_call_wins_and_of_equals_the_first(void **state)
 {
     (void)state;
     check(CALL("{'a':1,'b':2,'c':3}") CALL("{'a':1,'b':2,'c':4}") CALL("{'a':9,'b':2,'c':4}"),
@@ -93,7 +93,7 @@ static void the_most_alike_wins_and_of_equals_the_first(void **state)
     check(CALL("{'a':1,'b':2,'z':{}}") CALL("{'a':1,'b':2}"), T("{'a':1,'b':2}"), "2");
 }
 
-static void volatile_values_do_not_count_but_decide_between_equals(void **state)
+static void volatile_values_decide_only_between_equals(void **state)
 {
     (void)state;
     check(CALL("{'q':'x','at':'2025-02-04T10:00:00Z'}"),
@@ -106,7 +106,7 @@ static void volatile_values_do_not_count_but_decide_between_equals(void **state)
     check(CALL("{'q':'x','key':'[REDACTED]'}"), T("{'q':'x','key':'secret'}"), "1");
 }
 
-static void another_subject_is_never_alike(void **state)
+static void calls_of_another_subject_are_never_similar(void **state)
 {
     (void)state;
     check(CALL("{'a':1}"), "{'name':'u','arguments':{'a':1}}", "-");
@@ -124,7 +124,7 @@ static const char *many_calls(struct buf *text)
     return buf_z(text);
 }
 
-static void candidates_that_were_put_away_are_found(void **state)
+static void stored_candidates_are_found(void **state)
 {
     static const int numbers[] = { 1, 2, 1001, 1002, 2999, 3000 };
     struct loaded_index s;
@@ -157,7 +157,7 @@ static bool fetch_nothing(struct message_store *self, struct message_ref where, 
     return err_set(e, ERR_IO, "it is gone");
 }
 
-static void candidates_that_cannot_be_got_back_are_told(void **state)
+static void unreadable_candidates_are_reported(void **state)
 {
     struct loaded_index s;
     struct buf text;
@@ -174,12 +174,12 @@ static void candidates_that_cannot_be_got_back_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_of_the_paths_have_to_agree),
-        cmocka_unit_test(the_most_alike_wins_and_of_equals_the_first),
-        cmocka_unit_test(volatile_values_do_not_count_but_decide_between_equals),
-        cmocka_unit_test(another_subject_is_never_alike),
-        cmocka_unit_test(candidates_that_were_put_away_are_found),
-        cmocka_unit_test(candidates_that_cannot_be_got_back_are_told),
+        cmocka_unit_test(at_least_half_of_the_paths_must_be_equal),
+        cmocka_unit_test(the_most_similar_call_wins_and_of_equals_the_first),
+        cmocka_unit_test(volatile_values_decide_only_between_equals),
+        cmocka_unit_test(calls_of_another_subject_are_never_similar),
+        cmocka_unit_test(stored_candidates_are_found),
+        cmocka_unit_test(unreadable_candidates_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-/* Known answers of XXH3, so that nobody swaps the algorithm unnoticed. */
+/* Known results of XXH3, so that the algorithm is not exchanged unnoticed. */
 static void the_algorithm_is_xxh3(void **state)
 {
     (void)state;
@@ -10,7 +10,7 @@ static void the_algorithm_is_xxh3(void **state)
     assert_true(hash_bytes(STR("abc"), 0) == UINT64_C(0x78af5f94892f3950));
 }
 
-static void the_seed_and_every_byte_count(void **state)
+static void the_hash_depends_on_seed_and_every_byte(void **state)
 {
     char text[300];
 
@@ -29,20 +29,20 @@ static void the_seed_and_every_byte_count(void **state)
     }
 }
 
-static void every_bit_of_the_seed_counts(void **state)
+static void the_hash_depends_on_every_bit_of_the_seed(void **state)
 {
     (void)state;
     for (int bit = 0; bit < 64; bit++)
         assert_true(hash_bytes(STR("abc"), UINT64_C(1) << bit) != hash_bytes(STR("abc"), 0));
 }
 
-static void no_bytes_are_no_bytes_wherever_they_are(void **state)
+static void an_empty_text_has_one_hash_at_any_address(void **state)
 {
     (void)state;
     assert_true(hash_bytes(STR_NONE, 7) == hash_bytes(STR(""), 7));
 }
 
-static void mixing_depends_on_both_and_on_their_order(void **state)
+static void mixing_depends_on_both_values_and_their_order(void **state)
 {
     (void)state;
     assert_true(hash_mix(1, 2) == hash_mix(1, 2));
@@ -69,10 +69,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_algorithm_is_xxh3),
-        cmocka_unit_test(the_seed_and_every_byte_count),
-        cmocka_unit_test(every_bit_of_the_seed_counts),
-        cmocka_unit_test(no_bytes_are_no_bytes_wherever_they_are),
-        cmocka_unit_test(mixing_depends_on_both_and_on_their_order),
+        cmocka_unit_test(the_hash_depends_on_seed_and_every_byte),
+        cmocka_unit_test(the_hash_depends_on_every_bit_of_the_seed),
+        cmocka_unit_test(an_empty_text_has_one_hash_at_any_address),
+        cmocka_unit_test(mixing_depends_on_both_values_and_their_order),
         cmocka_unit_test(mixing_spreads_every_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ static bool is_even(const void *to, uint32_t id)
     return id % 2 == 0;
 }
 
-static void nothing_is_found_among_none(void **state)
+static void an_empty_set_finds_nothing(void **state)
 {
     struct hashed_search s;
     uint32_t id = 0;
@@ -48,7 +48,7 @@ static void nothing_is_found_among_none(void **state)
     hashed_search_release(&s);
 }
 
-static void a_text_is_found_wherever_it_stands(void **state)
+static void a_secret_is_found_at_any_position(void **state)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
     char text[96];
@@ -76,7 +76,7 @@ static void a_text_is_found_wherever_it_stands(void **state)
     }
 }
 
-static void texts_may_overlap_and_share_their_bytes(void **state)
+static void secrets_may_overlap(void **state)
 {
     struct hashed_search s;
 
@@ -90,7 +90,7 @@ static void texts_may_overlap_and_share_their_bytes(void **state)
     hashed_search_release(&s);
 }
 
-static void case_and_blanks_count_only_for_those_that_want_it(void **state)
+static void case_and_blanks_are_folded_only_where_wanted(void **state)
 {
     struct hashed_search s;
 
@@ -108,7 +108,7 @@ static void case_and_blanks_count_only_for_those_that_want_it(void **state)
     hashed_search_release(&s);
 }
 
-static void what_was_added_is_known_without_being_kept(void **state)
+static void added_secrets_are_not_stored(void **state)
 {
     struct hashed_search s;
     uint32_t id = 0;
@@ -142,7 +142,7 @@ static void what_was_added_is_known_without_being_kept(void **state)
     hashed_search_release(&s);
 }
 
-static void many_are_found_and_those_not_kept_are_not(void **state)
+static void many_secrets_are_found_and_removed_ones_are_not(void **state)
 {
     enum { MANY = 20000 };
     struct hashed_search s;
@@ -188,7 +188,7 @@ static void assert_same_room(const struct hashed_search *s, const struct hashed_
 }
 
 /* Secrets come and go for as long as a program runs: what has gone makes room. */
-static void what_was_forgotten_leaves_its_room_to_what_comes(void **state)
+static void removed_secrets_free_their_slots(void **state)
 {
     enum { MANY = 1 << 12 }; /* so many that one more needs more room, of every kind */
     struct hashed_search s, before;
@@ -209,7 +209,7 @@ static void what_was_forgotten_leaves_its_room_to_what_comes(void **state)
     hashed_search_release(&s);
 }
 
-static void the_search_ends_when_it_is_told_to(void **state)
+static void the_search_ends_when_the_callback_returns_false(void **state)
 {
     struct found f = { .most = 2 };
     struct hashed_search s;
@@ -227,14 +227,14 @@ static void the_search_ends_when_it_is_told_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_found_among_none),
-        cmocka_unit_test(a_text_is_found_wherever_it_stands),
-        cmocka_unit_test(texts_may_overlap_and_share_their_bytes),
-        cmocka_unit_test(case_and_blanks_count_only_for_those_that_want_it),
-        cmocka_unit_test(what_was_added_is_known_without_being_kept),
-        cmocka_unit_test(many_are_found_and_those_not_kept_are_not),
-        cmocka_unit_test(what_was_forgotten_leaves_its_room_to_what_comes),
-        cmocka_unit_test(the_search_ends_when_it_is_told_to),
+        cmocka_unit_test(an_empty_set_finds_nothing),
+        cmocka_unit_test(a_secret_is_found_at_any_position),
+        cmocka_unit_test(secrets_may_overlap),
+        cmocka_unit_test(case_and_blanks_are_folded_only_where_wanted),
+        cmocka_unit_test(added_secrets_are_not_stored),
+        cmocka_unit_test(many_secrets_are_found_and_removed_ones_are_not),
+        cmocka_unit_test(removed_secrets_free_their_slots),
+        cmocka_unit_test(the_search_ends_when_the_callback_returns_false),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,7 +34,7 @@ static void run(struct split_input *c, struct buf *seen)
     head_release(&h);
 }
 
-static void every_cut_gives_the_same_head_and_leaves_what_follows(void **state)
+static void a_head_split_at_any_byte_is_the_same(void **state)
 {
     (void)state;
     assert_splits(STR("a\r\nb c\r\n\r\nrest\n"), run,
@@ -44,14 +44,14 @@ static void every_cut_gives_the_same_head_and_leaves_what_follows(void **state)
     assert_splits(STR("a\r\nb\r\n\r"), run, STR("more"));
 }
 
-static void tabs_and_bytes_beyond_ascii_are_plain(void **state)
+static void tabs_and_non_ascii_bytes_are_accepted(void **state)
 {
     (void)state;
     assert_splits(STR("a\tb\x80\xff\r\n\r\n"), run,
                   STR("[a\tb\x80\xff\r\n\r\n] 1 lines, left "));
 }
 
-static void control_characters_and_half_line_ends_are_refused_at_once(void **state)
+static void control_characters_and_incomplete_line_ends_are_rejected_at_once(void **state)
 {
     (void)state;
     assert_splits(STR("a\n"), run, STR("refused: a line that ends in LF alone"));
@@ -65,7 +65,7 @@ static void control_characters_and_half_line_ends_are_refused_at_once(void **sta
     assert_splits(STR("\x16\x03\x01"), run, STR("refused: a control character"));
 }
 
-static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
+static void every_byte_of_a_long_line_is_checked(void **state)
 {
     static const struct head_limits wide = { .first_line = 64, .bytes = 64, .lines = 1 };
 
@@ -88,7 +88,7 @@ static void every_byte_counts_wherever_it_stands_in_a_long_line(void **state)
     }
 }
 
-static void the_first_line_has_a_limit_of_its_own(void **state)
+static void the_first_line_has_its_own_limit(void **state)
 {
     (void)state;
     assert_splits(STR("1234567\r\n\r\n"), run, STR("[1234567\r\n\r\n] 1 lines, left "));
@@ -100,7 +100,7 @@ static void the_first_line_has_a_limit_of_its_own(void **state)
                   STR("[a\r\n123456789\r\n\r\n] 2 lines, left "));
 }
 
-static void all_lines_with_their_ends_have_a_limit(void **state)
+static void the_total_size_of_lines_is_limited(void **state)
 {
     static const char refused[] = "refused: headers that are too long";
 
@@ -112,7 +112,7 @@ static void all_lines_with_their_ends_have_a_limit(void **state)
     assert_splits(STR("a\r\n123456789012345678901"), run, STR("more"));
 }
 
-static void a_long_head_may_be_cut_anywhere(void **state)
+static void a_long_head_may_be_split_anywhere(void **state)
 {
     static const char text[] = "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"
                                "Accept: application/json, text/event-stream\r\n\r\nbody";
@@ -141,14 +141,14 @@ static void a_long_head_may_be_cut_anywhere(void **state)
     }
 }
 
-static void so_many_lines_are_taken_and_one_more_is_not(void **state)
+static void the_number_of_lines_is_limited(void **state)
 {
     (void)state;
     assert_splits(STR("a\r\nb\r\nc\r\n\r\n"), run, STR("[a\r\nb\r\nc\r\n\r\n] 3 lines, left "));
     assert_splits(STR("a\r\nb\r\nc\r\nd\r\n"), run, STR("refused: too many headers"));
 }
 
-static void a_cleared_head_is_as_new(void **state)
+static void a_cleared_head_is_empty(void **state)
 {
     struct str first = STR("a\r\n\r\nb\r\n\r\n"), bad = STR("\n"), again = STR("c\r\n\r\n");
     struct head h;
@@ -173,15 +173,15 @@ static void a_cleared_head_is_as_new(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_gives_the_same_head_and_leaves_what_follows),
-        cmocka_unit_test(tabs_and_bytes_beyond_ascii_are_plain),
-        cmocka_unit_test(control_characters_and_half_line_ends_are_refused_at_once),
-        cmocka_unit_test(every_byte_counts_wherever_it_stands_in_a_long_line),
-        cmocka_unit_test(the_first_line_has_a_limit_of_its_own),
-        cmocka_unit_test(all_lines_with_their_ends_have_a_limit),
-        cmocka_unit_test(a_long_head_may_be_cut_anywhere),
-        cmocka_unit_test(so_many_lines_are_taken_and_one_more_is_not),
-        cmocka_unit_test(a_cleared_head_is_as_new),
+        cmocka_unit_test(a_head_split_at_any_byte_is_the_same),
+        cmocka_unit_test(tabs_and_non_ascii_bytes_are_accepted),
+        cmocka_unit_test(control_characters_and_incomplete_line_ends_are_rejected_at_once),
+        cmocka_unit_test(every_byte_of_a_long_line_is_checked),
+        cmocka_unit_test(the_first_line_has_its_own_limit),
+        cmocka_unit_test(the_total_size_of_lines_is_limited),
+        cmocka_unit_test(a_long_head_may_be_split_anywhere),
+        cmocka_unit_test(the_number_of_lines_is_limited),
+        cmocka_unit_test(a_cleared_head_is_empty),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void assert_written(const struct header *lines, size_t count, const char 
     headers_release(&f);
 }
 
-static void what_mcp_is_about_is_kept_as_it_was(void **state)
+static void headers_of_mcp_are_kept_with_their_value(void **state)
 {
     static const struct header lines[] = {
         { STR_INIT("ACCEPT"), STR_INIT("application/json, text/event-stream") },
@@ -32,7 +32,7 @@ static void what_mcp_is_about_is_kept_as_it_was(void **state)
                    "[\"Mcp-Name\",\"echo\"],[\"Mcp-Name\",\"echo\"]]");
 }
 
-static void of_the_rest_only_how_long_it_was(void **state)
+static void only_the_length_of_other_headers_is_kept(void **state)
 {
     static const struct header lines[] = {
         { STR_INIT("Authorization"), STR_INIT("Bearer 12345") },
@@ -47,7 +47,7 @@ static void of_the_rest_only_how_long_it_was(void **state)
                    "[\"Mcp-Param-\",1]]");
 }
 
-static void no_lines_are_an_empty_list(void **state)
+static void no_headers_are_an_empty_list(void **state)
 {
     (void)state;
     assert_written(NULL, 0, "[]");
@@ -56,9 +56,9 @@ static void no_lines_are_an_empty_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_mcp_is_about_is_kept_as_it_was),
-        cmocka_unit_test(of_the_rest_only_how_long_it_was),
-        cmocka_unit_test(no_lines_are_an_empty_list),
+        cmocka_unit_test(headers_of_mcp_are_kept_with_their_value),
+        cmocka_unit_test(only_the_length_of_other_headers_is_kept),
+        cmocka_unit_test(no_headers_are_an_empty_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

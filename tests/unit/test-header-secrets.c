@@ -54,7 +54,7 @@ static bool carries(const char *name, const char *value, const char *secret)
     return found;
 }
 
-static void what_headers_carry_is_looked_for_and_its_parts(void **state)
+static void credentials_of_headers_and_their_parts_are_searched(void **state)
 {
     static const struct row {
         const char *name, *value, *secret;
@@ -147,7 +147,7 @@ static const char *const ordinary[][2] = {
     { "Mcp-Session-Id", "protocolVersion" },
 };
 
-static void ordinary_headers_make_nothing_a_secret(void **state)
+static void ordinary_headers_add_no_secret(void **state)
 {
     struct header_secrets_run f;
 
@@ -163,7 +163,7 @@ static void ordinary_headers_make_nothing_a_secret(void **state)
     teardown(&f);
 }
 
-static void addresses_have_secrets_too(void **state)
+static void urls_in_headers_have_secrets_too(void **state)
 {
     struct header_secrets_run f;
 
@@ -188,7 +188,7 @@ static void addresses_have_secrets_too(void **state)
     teardown(&f);
 }
 
-static void headers_that_lead_somewhere_are_addresses(void **state)
+static void headers_with_urls_are_parsed_as_urls(void **state)
 {
     struct header_secrets_run f;
 
@@ -206,7 +206,7 @@ static void headers_that_lead_somewhere_are_addresses(void **state)
     teardown(&f);
 }
 
-static void a_session_is_told_by_its_number_if_it_has_one(void **state)
+static void a_session_id_is_replaced_by_its_number(void **state)
 {
     struct header_secrets_run f;
     struct buf name;
@@ -234,11 +234,11 @@ static void a_session_is_told_by_its_number_if_it_has_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_headers_carry_is_looked_for_and_its_parts),
-        cmocka_unit_test(ordinary_headers_make_nothing_a_secret),
-        cmocka_unit_test(addresses_have_secrets_too),
-        cmocka_unit_test(headers_that_lead_somewhere_are_addresses),
-        cmocka_unit_test(a_session_is_told_by_its_number_if_it_has_one),
+        cmocka_unit_test(credentials_of_headers_and_their_parts_are_searched),
+        cmocka_unit_test(ordinary_headers_add_no_secret),
+        cmocka_unit_test(urls_in_headers_have_secrets_too),
+        cmocka_unit_test(headers_with_urls_are_parsed_as_urls),
+        cmocka_unit_test(a_session_id_is_replaced_by_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "test.h"
 #include "wire/headers.h"
 
-/* What comes of some lines: "name=value" in brackets, or the reason to refuse them. */
+/* The result for some lines: "name=value" in brackets, or the reason of their rejection. */
 static void check(struct str text, struct str want)
 {
     struct headers f = { .at = NULL };
@@ -34,14 +34,14 @@ static void order_duplicates_and_spelling_are_kept(void **state)
     check(STR(""), STR(""));
 }
 
-static void blanks_around_a_value_are_not_of_it(void **state)
+static void blanks_around_a_value_are_removed(void **state)
 {
     (void)state;
     check(STR("a: \t b c \t\r\nd:\r\ne: \t \r\nf:\xff: g\r\n"),
           STR("[a=b c][d=][e=][f=\xff: g]"));
 }
 
-static void lines_that_could_be_read_in_two_ways_are_refused(void **state)
+static void ambiguous_lines_are_rejected(void **state)
 {
     (void)state;
     check(STR(" a: b\r\n"), STR("a header line that begins with whitespace"));
@@ -65,13 +65,13 @@ static void parse_what_no_head_gives(void)
     headers_parse(&f, STR("a: b\n"));
 }
 
-static void lines_without_their_cr_are_our_own_mistake(void **state)
+static void lines_without_cr_are_bugs(void **state)
 {
     (void)state;
     assert_aborts(parse_what_no_head_gives, "text->at[end] != '\\r'");
 }
 
-static void a_token_has_exactly_the_characters_of_a_name(void **state)
+static void a_name_has_exactly_the_characters_of_a_token(void **state)
 {
     static const char good[] = "!#$%&'*+-.^_`|~0123456789"
                                "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -88,7 +88,7 @@ static void a_token_has_exactly_the_characters_of_a_name(void **state)
     assert_false(headers_is_token(STR("")));
 }
 
-static void a_value_may_hold_all_but_control_characters(void **state)
+static void a_value_may_have_all_but_control_characters(void **state)
 {
     (void)state;
     for (int c = 0; c < 256; c++) {
@@ -99,7 +99,7 @@ static void a_value_may_hold_all_but_control_characters(void **state)
     assert_true(headers_is_value(STR("")));
 }
 
-static void names_are_the_same_but_for_case(void **state)
+static void names_are_compared_without_case(void **state)
 {
     (void)state;
     assert_true(headers_equal_nocase(STR("Content-Type"), STR("content-tYPE")));
@@ -111,7 +111,7 @@ static void names_are_the_same_but_for_case(void **state)
 }
 
 /* Wherever a byte stands, and whether it is looked at alone or with others. */
-static void every_byte_is_compared_as_it_would_be_alone(void **state)
+static void every_byte_is_compared_with_its_lower_case(void **state)
 {
     static const size_t places[] = { 0, 3, 7, 8, 15, 16, 18 };
 
@@ -132,7 +132,7 @@ static void every_byte_is_compared_as_it_would_be_alone(void **state)
     }
 }
 
-static void all_of_a_name_are_found_in_order(void **state)
+static void all_headers_of_a_name_are_found_in_order(void **state)
 {
     struct headers f = { .at = NULL };
     const struct header *at;
@@ -195,7 +195,7 @@ static void check_items(struct str list, struct str want)
     buf_release(&seen);
 }
 
-static void a_list_is_cut_at_commas_but_not_in_quotes(void **state)
+static void a_list_is_split_at_commas_outside_quotes(void **state)
 {
     (void)state;
     check_items(STR("a, b;c=d ,\te"), STR("[a][b;c=d][e]"));
@@ -207,7 +207,7 @@ static void a_list_is_cut_at_commas_but_not_in_quotes(void **state)
     check_items(STR("\"\\"), STR("[\"\\]"));
 }
 
-static void hop_by_hop_headers_are_known(void **state)
+static void hop_by_hop_headers_are_recognized(void **state)
 {
     struct headers f = { .at = NULL };
 
@@ -226,7 +226,7 @@ static void hop_by_hop_headers_are_known(void **state)
     headers_release(&f);
 }
 
-static void a_word_is_a_token_or_stands_in_quotes(void **state)
+static void a_parameter_value_is_a_token_or_a_quoted_string(void **state)
 {
     static const struct {
         const char *text;
@@ -258,18 +258,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(order_duplicates_and_spelling_are_kept),
-        cmocka_unit_test(blanks_around_a_value_are_not_of_it),
-        cmocka_unit_test(lines_that_could_be_read_in_two_ways_are_refused),
-        cmocka_unit_test(lines_without_their_cr_are_our_own_mistake),
-        cmocka_unit_test(a_token_has_exactly_the_characters_of_a_name),
-        cmocka_unit_test(a_word_is_a_token_or_stands_in_quotes),
-        cmocka_unit_test(a_value_may_hold_all_but_control_characters),
-        cmocka_unit_test(names_are_the_same_but_for_case),
-        cmocka_unit_test(every_byte_is_compared_as_it_would_be_alone),
-        cmocka_unit_test(all_of_a_name_are_found_in_order),
+        cmocka_unit_test(blanks_around_a_value_are_removed),
+        cmocka_unit_test(ambiguous_lines_are_rejected),
+        cmocka_unit_test(lines_without_cr_are_bugs),
+        cmocka_unit_test(a_name_has_exactly_the_characters_of_a_token),
+        cmocka_unit_test(a_parameter_value_is_a_token_or_a_quoted_string),
+        cmocka_unit_test(a_value_may_have_all_but_control_characters),
+        cmocka_unit_test(names_are_compared_without_case),
+        cmocka_unit_test(every_byte_is_compared_with_its_lower_case),
+        cmocka_unit_test(all_headers_of_a_name_are_found_in_order),
         cmocka_unit_test(absent_headers_are_not_found),
-        cmocka_unit_test(a_list_is_cut_at_commas_but_not_in_quotes),
-        cmocka_unit_test(hop_by_hop_headers_are_known),
+        cmocka_unit_test(a_list_is_split_at_commas_outside_quotes),
+        cmocka_unit_test(hop_by_hop_headers_are_recognized),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void check_parts(struct buf *page, const char *const *parts)
     }
 }
 
-static void the_page_of_a_command_has_every_section_in_the_usual_order(void **state)
+static void a_page_of_a_command_has_all_sections_in_order(void **state)
 {
     static const char *const parts[] = {
         ".TH MCPREEL-RECORD 1 " MCPREEL_DATE " \"mcpreel " MCPREEL_VERSION "\" ",
@@ -52,7 +52,7 @@ static void the_page_of_a_command_has_every_section_in_the_usual_order(void **st
     buf_release(&b);
 }
 
-static void the_page_of_the_program_has_commands_and_all_topics(void **state)
+static void the_main_page_has_all_commands_and_topics(void **state)
 {
     static const char *const parts[] = {
         ".TH MCPREEL 1 ",
@@ -82,7 +82,7 @@ static int no_run(const struct app *a, const void *args, const struct operands *
 }
 
 /* A dot or a quote at the start of a line would be a request to troff. */
-static void nothing_in_a_text_is_taken_for_a_request(void **state)
+static void text_is_escaped_for_roff(void **state)
 {
     const struct command wild = {
         .name = "wild",
@@ -110,9 +110,9 @@ static void nothing_in_a_text_is_taken_for_a_request(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_page_of_a_command_has_every_section_in_the_usual_order),
-        cmocka_unit_test(the_page_of_the_program_has_commands_and_all_topics),
-        cmocka_unit_test(nothing_in_a_text_is_taken_for_a_request),
+        cmocka_unit_test(a_page_of_a_command_has_all_sections_in_order),
+        cmocka_unit_test(the_main_page_has_all_commands_and_topics),
+        cmocka_unit_test(text_is_escaped_for_roff),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
 
 static const struct app plain_app = { .commands = fake_cli_commands };
 
-static void help_of_a_command_says_all_its_table_says(void **state)
+static void help_of_a_command_has_everything_of_its_row(void **state)
 {
     static const char want[] =
         "Tapes what is said. This text is long enough to need more than the one line of\n"
@@ -61,7 +61,7 @@ static void help_of_a_command_says_all_its_table_says(void **state)
     buf_release(&b);
 }
 
-static void a_global_option_that_the_command_replaces_is_listed_once(void **state)
+static void a_replaced_global_option_is_listed_once(void **state)
 {
     const char *first;
     struct buf b;
@@ -76,7 +76,7 @@ static void a_global_option_that_the_command_replaces_is_listed_once(void **stat
     buf_release(&b);
 }
 
-static void colour_is_only_for_headings_and_only_when_asked(void **state)
+static void colour_is_used_for_headings_if_enabled(void **state)
 {
     struct app app = { .commands = fake_cli_commands, .color = true };
     struct buf b;
@@ -91,7 +91,7 @@ static void colour_is_only_for_headings_and_only_when_asked(void **state)
     buf_release(&b);
 }
 
-static void the_overview_lists_what_is_shown_and_is_short(void **state)
+static void the_overview_lists_visible_commands_and_is_short(void **state)
 {
     static const char want[] = "mcpreel - record, replay and inspect MCP traffic\n"
                                "\n"
@@ -136,7 +136,7 @@ static void help_of_the_program_adds_topics_and_global_options(void **state)
     buf_release(&b);
 }
 
-static void a_range_without_end_has_words_of_its_own(void **state)
+static void a_range_without_maximum_has_its_own_text(void **state)
 {
     const struct option o = {
         .name = "n", .arg = "N", .type = OPTION_INT, .min = 1, .max = INT64_MAX
@@ -153,12 +153,12 @@ static void a_range_without_end_has_words_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(help_of_a_command_says_all_its_table_says),
-        cmocka_unit_test(a_global_option_that_the_command_replaces_is_listed_once),
-        cmocka_unit_test(colour_is_only_for_headings_and_only_when_asked),
-        cmocka_unit_test(the_overview_lists_what_is_shown_and_is_short),
+        cmocka_unit_test(help_of_a_command_has_everything_of_its_row),
+        cmocka_unit_test(a_replaced_global_option_is_listed_once),
+        cmocka_unit_test(colour_is_used_for_headings_if_enabled),
+        cmocka_unit_test(the_overview_lists_visible_commands_and_is_short),
         cmocka_unit_test(help_of_the_program_adds_topics_and_global_options),
-        cmocka_unit_test(a_range_without_end_has_words_of_its_own),
+        cmocka_unit_test(a_range_without_maximum_has_its_own_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

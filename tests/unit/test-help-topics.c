@@ -26,7 +26,7 @@ static void no_topic_has_the_name_of_a_command(void **state)
 }
 
 /* Tables are not refilled, so they must fit, also with the indent of the manual. */
-static void the_lines_of_tables_fit_the_manual(void **state)
+static void lines_of_tables_fit_the_manual_page(void **state)
 {
     struct buf b;
     (void)state;
@@ -44,7 +44,7 @@ static void the_lines_of_tables_fit_the_manual(void **state)
     buf_release(&b);
 }
 
-static void every_variable_is_listed_once_with_whose_option_it_is(void **state)
+static void every_variable_is_listed_once_with_its_option(void **state)
 {
     static const char *const want[] = {
         "\n  MCPREEL_OUTPUT            --output of record; also THOUGHTJACK_OUTPUT,\n"
@@ -76,8 +76,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(topics_are_found_by_name),
         cmocka_unit_test(no_topic_has_the_name_of_a_command),
-        cmocka_unit_test(the_lines_of_tables_fit_the_manual),
-        cmocka_unit_test(every_variable_is_listed_once_with_whose_option_it_is),
+        cmocka_unit_test(lines_of_tables_fit_the_manual_page),
+        cmocka_unit_test(every_variable_is_listed_once_with_its_option),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

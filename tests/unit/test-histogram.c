@@ -5,7 +5,7 @@
 #include "assert-aborts.h"
 #include "test.h"
 
-static void nothing_has_no_quantiles(void **state)
+static void an_empty_histogram_has_no_quantiles(void **state)
 {
     struct histogram h = { 0 };
 
@@ -27,7 +27,7 @@ static void small_numbers_are_exact(void **state)
     assert_int_equal(histogram_quantile(&h, 100), 15);
 }
 
-static void the_least_and_the_greatest_are_exact(void **state)
+static void minimum_and_maximum_are_exact(void **state)
 {
     struct histogram h = { 0 };
 
@@ -52,7 +52,7 @@ static uint64_t seen_as(uint64_t n)
     return histogram_quantile(&h, 50);
 }
 
-static void no_number_is_off_by_more_than_a_thirtysecond(void **state)
+static void the_relative_error_is_at_most_a_32nd(void **state)
 {
     (void)state;
     for (uint64_t n = 1; n < UINT64_C(1) << HISTOGRAM_TOP; n += 1 + n / 97) {
@@ -62,7 +62,7 @@ static void no_number_is_off_by_more_than_a_thirtysecond(void **state)
     }
 }
 
-static void the_edges_of_buckets_are_in_their_bucket(void **state)
+static void the_limits_of_buckets_are_in_their_bucket(void **state)
 {
     (void)state;
     for (unsigned bit = 4; bit < HISTOGRAM_TOP; bit++) {
@@ -72,7 +72,7 @@ static void the_edges_of_buckets_are_in_their_bucket(void **state)
     }
 }
 
-static void beyond_the_top_all_is_one(void **state)
+static void values_over_the_maximum_share_a_bucket(void **state)
 {
     (void)state;
     assert_int_equal(seen_as(UINT64_C(1) << HISTOGRAM_TOP), seen_as(UINT64_MAX));
@@ -120,7 +120,7 @@ static void ask_beyond_all(void)
     histogram_quantile(&h, 101);
 }
 
-static void a_percentage_that_is_none_is_a_bug(void **state)
+static void an_invalid_percentage_is_a_bug(void **state)
 {
     (void)state;
     assert_aborts(ask_for_none, "bug at");
@@ -130,14 +130,14 @@ static void a_percentage_that_is_none_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_has_no_quantiles),
+        cmocka_unit_test(an_empty_histogram_has_no_quantiles),
         cmocka_unit_test(small_numbers_are_exact),
-        cmocka_unit_test(the_least_and_the_greatest_are_exact),
-        cmocka_unit_test(no_number_is_off_by_more_than_a_thirtysecond),
-        cmocka_unit_test(the_edges_of_buckets_are_in_their_bucket),
-        cmocka_unit_test(beyond_the_top_all_is_one),
+        cmocka_unit_test(minimum_and_maximum_are_exact),
+        cmocka_unit_test(the_relative_error_is_at_most_a_32nd),
+        cmocka_unit_test(the_limits_of_buckets_are_in_their_bucket),
+        cmocka_unit_test(values_over_the_maximum_share_a_bucket),
         cmocka_unit_test(quantiles_are_those_of_a_sorted_list),
-        cmocka_unit_test(a_percentage_that_is_none_is_a_bug),
+        cmocka_unit_test(an_invalid_percentage_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

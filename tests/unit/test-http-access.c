@@ -8,8 +8,8 @@ enum { HOME, OPEN, LISTED, TUNNEL, LENDS };
 static const char *const hosts[] = { "mcp.example", "other.example:8080" };
 static const char *const origins[] = { "https://app.example", "http://app.example:3000" };
 
-/* Who listens on 127.0.0.1:8080 for itself; for everybody; for some; for who comes through a
- * tunnel; with credentials for whoever comes. */
+/* Listeners on 127.0.0.1:8080: for this machine; for all; for some; for clients through a
+ * tunnel; with credentials for all clients. */
 static const struct http_access gates[] = {
     [HOME] = { .allow_remote = false },
     [OPEN] = { .allow_remote = true },
@@ -232,7 +232,7 @@ static void duplicate_origins_are_rejected(void **state)
     assert_int_equal(judge(&gates[LISTED], both, true).status, 403);
 }
 
-/* What a browser says of a request for which it names no origin. */
+/* The header that a browser sends with a request without an Origin. */
 static void cross_site_embedding_is_rejected(void **state)
 {
     static const struct {
@@ -255,7 +255,7 @@ static void cross_site_embedding_is_rejected(void **state)
         { HOME, true, "Cross-Site", "no-cors", NULL, 403 },
         { HOME, true, "", "no-cors", NULL, 403 },
         { HOME, true, NULL, "cors", NULL, 0 }, /* Node says this much */
-        /* Whoever names the origin is judged by that. */
+        /* A request that has an Origin is judged by that. */
         { HOME, true, "cross-site", "cors", "http://localhost:6274", 0 },
         { HOME, true, "same-site", "cors", "http://evil.example", 403 },
         { LISTED, true, "cross-site", "cors", "https://app.example", 0 },

@@ -398,7 +398,7 @@ static void only_a_clean_connection_is_reused(void **state)
         "304 Same|Content-Length=9\n\nwhole", true);
 }
 
-/* The answer came before the body was sent: nobody knows what the server made of it. */
+/* The response came before the body was sent: whether the server read it is unknown. */
 static void an_early_response_counts_but_its_connection_is_closed(void **state)
 {
     static const struct fake_server_step script[] = {

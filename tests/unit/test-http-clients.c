@@ -54,7 +54,7 @@ static void answer(struct bench *b, const struct event_request *r)
         headers_add(&f, STR("Allow"), STR("GET\r\nSet-Cookie: a"));
         act(b, ACTION_HTTP_RESPONSE, 405, &f, STR_NONE);
     }
-    /* What was answered is still looked at, as engines may. */
+    /* An answered exchange may still be read, as engines do. */
     buf_printf(&b->told, " %.*s]", STR_ARG(body));
     headers_release(&f);
 }
@@ -180,7 +180,7 @@ static void note_done(void *to)
     "Access-Control-Expose-Headers: Mcp-Session-Id, MCP-Protocol-Version, "                    \
     "WWW-Authenticate, Retry-After\r\nVary: Origin\r\n"
 
-static void whole_requests_become_events_and_answers_go_out(void **state)
+static void complete_requests_become_events_and_responses_are_sent(void **state)
 {
     struct bench b;
 
@@ -200,7 +200,7 @@ static void whole_requests_become_events_and_answers_go_out(void **state)
     close_bench(&b);
 }
 
-static void a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so(void **state)
+static void a_stream_is_sent_piece_by_piece_until_the_engine_ends_it(void **state)
 {
     struct bench b;
 
@@ -213,14 +213,14 @@ static void a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so(void *
     hear(&b, "\n\n\r\n", "9\r\ndata: x\n\n\r\n");
     tell(&b, END);
     hear(&b, "0\r\n\r\n", "0\r\n\r\n");
-    tell(&b, WRITE); /* it is over: nobody hears it */
+    tell(&b, WRITE); /* it has ended: the event is dropped */
     say(&b, "POST /told HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n");
     hear(&b, "\r\n\r\n",
          "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
     close_bench(&b);
 }
 
-static void a_client_that_goes_is_told_of_once(void **state)
+static void a_disconnected_client_is_reported_once(void **state)
 {
     struct bench b;
 
@@ -238,7 +238,7 @@ static void a_client_that_goes_is_told_of_once(void **state)
 }
 
 /* The first two have a stream each, the third has not said all of its request. */
-static void of_several_each_gets_its_own(void **state)
+static void several_clients_get_their_own_responses(void **state)
 {
     struct bench b;
     int fd[3];
@@ -274,7 +274,7 @@ static void of_several_each_gets_its_own(void **state)
     close_bench(&b);
 }
 
-static void a_client_that_takes_nothing_is_given_up(void **state)
+static void a_client_that_reads_nothing_is_closed(void **state)
 {
     struct bench b;
 
@@ -340,7 +340,7 @@ static const struct http_clients_observer all_of_it = {
     .closed = see_gone,
 };
 
-static void who_watches_sees_everything_before_it_happens(void **state)
+static void the_observer_gets_everything_before_it_is_sent(void **state)
 {
     struct bench b;
 
@@ -367,7 +367,7 @@ static void who_watches_sees_everything_before_it_happens(void **state)
     close_bench(&b);
 }
 
-static void who_watches_sees_those_who_go_or_are_not_let_in(void **state)
+static void the_observer_gets_disconnected_and_rejected_clients(void **state)
 {
     struct bench b;
 
@@ -400,7 +400,7 @@ static void who_watches_sees_those_who_go_or_are_not_let_in(void **state)
     close_bench(&b);
 }
 
-static void who_is_not_let_in_never_reaches_the_engine(void **state)
+static void a_rejected_client_does_not_reach_the_engine(void **state)
 {
     struct bench b;
 
@@ -415,7 +415,7 @@ static void who_is_not_let_in_never_reaches_the_engine(void **state)
 
 #define ASKS "OPTIONS /echo HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\n"
 
-static void what_a_browser_asks_for_a_page_is_not_for_the_engine(void **state)
+static void a_cors_preflight_does_not_reach_the_engine(void **state)
 {
     struct bench b;
 
@@ -433,7 +433,7 @@ static void what_a_browser_asks_for_a_page_is_not_for_the_engine(void **state)
     close_bench(&b);
 }
 
-static void a_page_sees_streams_and_refusals_as_well(void **state)
+static void cors_headers_are_on_streams_and_rejections(void **state)
 {
     struct bench b;
 
@@ -453,7 +453,7 @@ static void a_page_sees_streams_and_refusals_as_well(void **state)
     close_bench(&b);
 }
 
-static void a_page_that_is_not_let_in_is_told_nothing_it_could_use(void **state)
+static void a_page_of_a_rejected_origin_gets_no_cors_headers(void **state)
 {
     static const char *const pages[] = { "https://evil.example", "null", "http://0.0.0.0:1",
                                          "http://localhost:1\r\nOrigin: http://localhost:1" };
@@ -473,7 +473,7 @@ static void a_page_that_is_not_let_in_is_told_nothing_it_could_use(void **state)
     }
 }
 
-static void who_is_kept_out_is_told_to_the_user_once_for_each_reason(void **state)
+static void rejected_clients_are_logged_once_for_each_reason(void **state)
 {
     static const char *const asked[] = {
         "GET /stream HTTP/1.1\r\nHost: evil.example\r\n\r\n",
@@ -504,7 +504,7 @@ static void who_is_kept_out_is_told_to_the_user_once_for_each_reason(void **stat
     close_bench(&b);
 }
 
-static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **state)
+static void rejections_of_the_engine_are_logged_with_verbose(void **state)
 {
     struct bench b;
 
@@ -516,7 +516,7 @@ static void what_the_engine_refuses_is_in_the_log_for_who_looks_for_it(void **st
     close_bench(&b);
 }
 
-static void what_is_too_long_never_reaches_the_engine(void **state)
+static void a_too_long_request_does_not_reach_the_engine(void **state)
 {
     struct bench b;
 
@@ -530,7 +530,7 @@ static void what_is_too_long_never_reaches_the_engine(void **state)
     close_bench(&b);
 }
 
-static void a_message_that_will_be_too_long_is_not_waited_for(void **state)
+static void a_too_long_content_length_is_rejected_at_once(void **state)
 {
     static const char *const expects[] = { "", "Expect: 100-continue\r\n" };
     struct bench b;
@@ -555,7 +555,7 @@ static void a_message_that_will_be_too_long_is_not_waited_for(void **state)
 }
 
 /* A recording may hold anything; it does not get to write lines of its own into a head. */
-static void an_answer_that_would_be_another_is_not_sent(void **state)
+static void a_response_with_a_line_break_in_a_header_is_not_sent(void **state)
 {
     struct bench b;
 
@@ -568,7 +568,7 @@ static void an_answer_that_would_be_another_is_not_sent(void **state)
     close_bench(&b);
 }
 
-static void garbage_is_refused_and_logged(void **state)
+static void invalid_http_is_rejected_and_logged(void **state)
 {
     struct bench b;
 
@@ -582,7 +582,7 @@ static void garbage_is_refused_and_logged(void **state)
     close_bench(&b);
 }
 
-static void at_the_end_what_was_said_is_taken_first(void **state)
+static void at_shutdown_received_requests_come_first(void **state)
 {
     struct bench b;
 
@@ -603,24 +603,24 @@ static void at_the_end_what_was_said_is_taken_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_requests_become_events_and_answers_go_out),
-        cmocka_unit_test(a_stream_is_sent_as_it_comes_and_ends_when_the_engine_says_so),
-        cmocka_unit_test(a_client_that_goes_is_told_of_once),
-        cmocka_unit_test(of_several_each_gets_its_own),
-        cmocka_unit_test(a_client_that_takes_nothing_is_given_up),
-        cmocka_unit_test(who_watches_sees_everything_before_it_happens),
-        cmocka_unit_test(who_watches_sees_those_who_go_or_are_not_let_in),
-        cmocka_unit_test(who_is_not_let_in_never_reaches_the_engine),
-        cmocka_unit_test(what_a_browser_asks_for_a_page_is_not_for_the_engine),
-        cmocka_unit_test(a_page_sees_streams_and_refusals_as_well),
-        cmocka_unit_test(a_page_that_is_not_let_in_is_told_nothing_it_could_use),
-        cmocka_unit_test(who_is_kept_out_is_told_to_the_user_once_for_each_reason),
-        cmocka_unit_test(what_the_engine_refuses_is_in_the_log_for_who_looks_for_it),
-        cmocka_unit_test(what_is_too_long_never_reaches_the_engine),
-        cmocka_unit_test(a_message_that_will_be_too_long_is_not_waited_for),
-        cmocka_unit_test(an_answer_that_would_be_another_is_not_sent),
-        cmocka_unit_test(garbage_is_refused_and_logged),
-        cmocka_unit_test(at_the_end_what_was_said_is_taken_first),
+        cmocka_unit_test(complete_requests_become_events_and_responses_are_sent),
+        cmocka_unit_test(a_stream_is_sent_piece_by_piece_until_the_engine_ends_it),
+        cmocka_unit_test(a_disconnected_client_is_reported_once),
+        cmocka_unit_test(several_clients_get_their_own_responses),
+        cmocka_unit_test(a_client_that_reads_nothing_is_closed),
+        cmocka_unit_test(the_observer_gets_everything_before_it_is_sent),
+        cmocka_unit_test(the_observer_gets_disconnected_and_rejected_clients),
+        cmocka_unit_test(a_rejected_client_does_not_reach_the_engine),
+        cmocka_unit_test(a_cors_preflight_does_not_reach_the_engine),
+        cmocka_unit_test(cors_headers_are_on_streams_and_rejections),
+        cmocka_unit_test(a_page_of_a_rejected_origin_gets_no_cors_headers),
+        cmocka_unit_test(rejected_clients_are_logged_once_for_each_reason),
+        cmocka_unit_test(rejections_of_the_engine_are_logged_with_verbose),
+        cmocka_unit_test(a_too_long_request_does_not_reach_the_engine),
+        cmocka_unit_test(a_too_long_content_length_is_rejected_at_once),
+        cmocka_unit_test(a_response_with_a_line_break_in_a_header_is_not_sent),
+        cmocka_unit_test(invalid_http_is_rejected_and_logged),
+        cmocka_unit_test(at_shutdown_received_requests_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

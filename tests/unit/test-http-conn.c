@@ -314,7 +314,7 @@ static void a_client_that_closes_during_a_response_is_gone(void **state)
 static const struct http_exchange_response empty = { .status = 200,
                                                      .body = HTTP_EXCHANGE_EMPTY };
 
-/* It is asked, and whoever has the socket looks whether that comes back. */
+/* The relay probes it, and the owner of the socket reads the result. */
 static void a_half_closed_client_gets_its_response(void **state)
 {
     struct err e = ERR_NONE;
@@ -354,7 +354,7 @@ static void a_half_closed_client_that_resets_is_gone(void **state)
     close_rig(&r);
 }
 
-/* It may have sent all of its body before; nobody knows while that is not read. */
+/* It may have sent all of its body before; that is unknown while it is not read. */
 static void an_unread_client_that_closes_is_probed_once(void **state)
 {
     struct rig r;

@@ -57,7 +57,7 @@ static bool has_passed(const struct bench *b, const char *text)
     "1 " INIT "\n"                                                                             \
     "1 200 json session=1 {\"id\":0,\"result\":{}}\n"
 
-static void how_an_answer_was_sent_is_known_by_its_request(void **state)
+static void the_shape_of_a_response_is_found_by_its_request(void **state)
 {
     const struct response_shape *f;
     struct bench b;
@@ -86,7 +86,7 @@ static void how_an_answer_was_sent_is_known_by_its_request(void **state)
     close_bench(&b);
 }
 
-static void a_stream_can_be_cut_off_as_often_as_one_likes(void **state)
+static void a_stream_can_be_closed_any_number_of_times(void **state)
 {
     const struct http_stream_event *beat;
     const struct response_shape *f;
@@ -123,7 +123,7 @@ static void a_stream_can_be_cut_off_as_often_as_one_likes(void **state)
     close_bench(&b);
 }
 
-static void a_stream_that_was_cut_off_says_after_how_many_messages(void **state)
+static void a_closed_stream_has_its_number_of_messages(void **state)
 {
     const struct response_shape *f;
     struct bench b;
@@ -152,7 +152,7 @@ static void a_stream_that_was_cut_off_says_after_how_many_messages(void **state)
     close_bench(&b);
 }
 
-static void what_no_correct_client_sends_is_kept_whole_and_goes_no_further(void **state)
+static void the_response_to_an_invalid_request_is_an_anomaly(void **state)
 {
     const struct http_anomaly *odd;
     struct bench b;
@@ -192,7 +192,7 @@ static void what_no_correct_client_sends_is_kept_whole_and_goes_no_further(void 
     close_bench(&b);
 }
 
-static void whom_the_recorder_let_in_is_a_client_as_any_other(void **state)
+static void a_request_accepted_by_allow_options_is_normal(void **state)
 {
     struct bench b;
 
@@ -204,7 +204,7 @@ static void whom_the_recorder_let_in_is_a_client_as_any_other(void **state)
     close_bench(&b);
 }
 
-static void what_was_refused_without_an_answer_is_kept_until_it_was_answered(void **state)
+static void a_rejected_request_is_an_anomaly_until_it_is_answered(void **state)
 {
     struct bench b;
 
@@ -237,7 +237,7 @@ static void what_was_refused_without_an_answer_is_kept_until_it_was_answered(voi
     close_bench(&b);
 }
 
-static void a_stream_that_was_refused_once_is_not_refused(void **state)
+static void a_stream_rejected_once_is_not_an_anomaly(void **state)
 {
     struct bench b;
 
@@ -254,7 +254,7 @@ static void a_stream_that_was_refused_once_is_not_refused(void **state)
     close_bench(&b);
 }
 
-static void what_the_server_is_like_is_learnt(void **state)
+static void properties_of_the_server_are_derived(void **state)
 {
     struct bench b;
 
@@ -281,7 +281,7 @@ static void what_the_server_is_like_is_learnt(void **state)
 }
 
 /* Nothing is known of HTTP then; clients get what most servers give them. */
-static void a_recording_of_stdio_goes_on_unchanged(void **state)
+static void a_stdio_recording_is_forwarded_unchanged(void **state)
 {
     struct terse passed;
     struct http_index h;
@@ -314,7 +314,7 @@ static bool opens(const struct bench *b, const char *line)
 }
 
 /* As on stdio: which stream it was on means nothing. */
-static void a_stream_of_http_sse_is_the_sessions(void **state)
+static void messages_of_an_http_sse_stream_belong_to_the_session(void **state)
 {
     struct bench b;
 
@@ -330,7 +330,7 @@ static void a_stream_of_http_sse_is_the_sessions(void **state)
     close_bench(&b);
 }
 
-static void who_may_ask_for_such_a_stream(void **state)
+static void clients_may_open_http_sse_if_the_recording_allows_it(void **state)
 {
     struct bench b;
 
@@ -357,7 +357,7 @@ static void who_may_ask_for_such_a_stream(void **state)
     close_bench(&b);
 }
 
-static void one_refusal_at_the_path_of_streams_stands_for_all(void **state)
+static void one_rejected_post_to_the_sse_path_counts_for_all(void **state)
 {
     struct bench b;
 
@@ -369,14 +369,14 @@ static void one_refusal_at_the_path_of_streams_stands_for_all(void **state)
         odd_of(&b, SESSION_NONE, "POST path=/sse {\"id\":7,\"method\":\"b\"}")->status, 405);
     assert_null(odd_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
     assert_null(odd_of(&b, SESSION_NONE, "GET path=/sse"));
-    /* What was said to a session that is not there is for those of that kind. */
+    /* The response to an unknown session counts for all requests of that kind. */
     assert_null(odd_of(&b, SESSION_UNKNOWN, "POST {\"id\":1,\"method\":\"a\"}"));
     assert_int_equal(b.http.anomalies.count, 1);
     close_bench(&b);
 }
 
 /* The name was a secret: it looks otherwise in the header line now, and means the same. */
-static void what_was_redacted_contradicts_nothing(void **state)
+static void redacted_headers_do_not_contradict_the_body(void **state)
 {
     static const char asked[] =
         "| {'type':'http','ev':'request','exchange':1,'method':'POST','state':'none','host':"
@@ -403,7 +403,7 @@ static void what_was_redacted_contradicts_nothing(void **state)
     }
 }
 
-static void what_mcpreel_answered_itself_is_no_answer(void **state)
+static void responses_of_mcpreel_itself_are_ignored(void **state)
 {
     struct terse passed;
     struct http_index h;
@@ -428,7 +428,7 @@ static void what_mcpreel_answered_itself_is_no_answer(void **state)
     terse_release(&passed);
 }
 
-static void a_script_that_takes_no_more_is_heard(void **state)
+static void an_error_of_the_index_is_returned(void **state)
 {
     struct terse passed;
     struct http_index h;
@@ -447,21 +447,21 @@ static void a_script_that_takes_no_more_is_heard(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(how_an_answer_was_sent_is_known_by_its_request),
-        cmocka_unit_test(a_stream_can_be_cut_off_as_often_as_one_likes),
-        cmocka_unit_test(a_stream_that_was_cut_off_says_after_how_many_messages),
-        cmocka_unit_test(what_no_correct_client_sends_is_kept_whole_and_goes_no_further),
-        cmocka_unit_test(whom_the_recorder_let_in_is_a_client_as_any_other),
-        cmocka_unit_test(what_was_refused_without_an_answer_is_kept_until_it_was_answered),
-        cmocka_unit_test(a_stream_that_was_refused_once_is_not_refused),
-        cmocka_unit_test(what_the_server_is_like_is_learnt),
-        cmocka_unit_test(a_recording_of_stdio_goes_on_unchanged),
-        cmocka_unit_test(a_stream_of_http_sse_is_the_sessions),
-        cmocka_unit_test(who_may_ask_for_such_a_stream),
-        cmocka_unit_test(one_refusal_at_the_path_of_streams_stands_for_all),
-        cmocka_unit_test(what_was_redacted_contradicts_nothing),
-        cmocka_unit_test(what_mcpreel_answered_itself_is_no_answer),
-        cmocka_unit_test(a_script_that_takes_no_more_is_heard),
+        cmocka_unit_test(the_shape_of_a_response_is_found_by_its_request),
+        cmocka_unit_test(a_stream_can_be_closed_any_number_of_times),
+        cmocka_unit_test(a_closed_stream_has_its_number_of_messages),
+        cmocka_unit_test(the_response_to_an_invalid_request_is_an_anomaly),
+        cmocka_unit_test(a_request_accepted_by_allow_options_is_normal),
+        cmocka_unit_test(a_rejected_request_is_an_anomaly_until_it_is_answered),
+        cmocka_unit_test(a_stream_rejected_once_is_not_an_anomaly),
+        cmocka_unit_test(properties_of_the_server_are_derived),
+        cmocka_unit_test(a_stdio_recording_is_forwarded_unchanged),
+        cmocka_unit_test(messages_of_an_http_sse_stream_belong_to_the_session),
+        cmocka_unit_test(clients_may_open_http_sse_if_the_recording_allows_it),
+        cmocka_unit_test(one_rejected_post_to_the_sse_path_counts_for_all),
+        cmocka_unit_test(redacted_headers_do_not_contradict_the_body),
+        cmocka_unit_test(responses_of_mcpreel_itself_are_ignored),
+        cmocka_unit_test(an_error_of_the_index_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,7 +107,7 @@ static void end(struct test_recorder *r, struct http_recorder_exchange *x)
     http_recorder_end(x, HTTP_RECORDER_BY_SERVER, true, STR_NONE, tick(r));
 }
 
-static void a_post_answered_with_json(void **state)
+static void a_post_with_a_json_response_is_recorded(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -130,7 +130,7 @@ static void a_post_answered_with_json(void **state)
     stop(&r);
 }
 
-static void an_answer_of_ours_can_be_for_the_one_request_that_was_sent(void **state)
+static void our_response_can_answer_the_one_open_request(void **state)
 {
     static const char *const bodies[][2] = {
         { "{'id':1.0,'method':'a'}", "1.0" },
@@ -159,7 +159,7 @@ static void an_answer_of_ours_can_be_for_the_one_request_that_was_sent(void **st
     stop(&r);
 }
 
-static void every_event_of_a_stream_is_there_before_it_is_passed_on(void **state)
+static void every_event_is_recorded_before_it_is_forwarded(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -226,7 +226,7 @@ static void sessions_have_numbers_instead_of_ids(void **state)
     stop(&r);
 }
 
-static void a_stream_that_is_resumed_says_after_what(void **state)
+static void a_resumed_stream_has_the_last_event_id(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -257,7 +257,7 @@ static void a_stream_that_is_resumed_says_after_what(void **state)
     stop(&r);
 }
 
-static void what_is_no_message_is_kept_as_it_came(void **state)
+static void a_body_that_is_not_a_message_is_recorded_raw(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -285,7 +285,7 @@ static void what_is_no_message_is_kept_as_it_came(void **state)
     stop(&r);
 }
 
-static void what_breaks_off_is_told_as_far_as_it_went(void **state)
+static void an_aborted_body_is_recorded_up_to_its_end(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -314,7 +314,7 @@ static void what_breaks_off_is_told_as_far_as_it_went(void **state)
     stop(&r);
 }
 
-static void a_request_that_is_whole_after_its_answer_began_stands_behind_that(void **state)
+static void a_request_completed_after_its_response_began_is_recorded_then(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -341,8 +341,9 @@ static void a_request_that_is_whole_after_its_answer_began_stands_behind_that(vo
     stop(&r);
 }
 
-/* What the server got of it is told, also if it is nothing; and what is not for us is not. */
-static void a_request_that_never_was_whole_is_told_as_far_as_it_went(void **state)
+/* The part that the server got is reported, also if it is empty; requests to other paths are
+ * not. */
+static void an_incomplete_request_is_recorded_up_to_its_end(void **state)
 {
     static const char *const paths[] = { "/mcp", "/token" };
     struct test_recorder r;
@@ -389,7 +390,7 @@ static void refuse(struct test_recorder *r, struct http_recorder_exchange *x)
 }
 
 /* Where one was announced it is never told to have been empty, unless it was. */
-static void of_who_is_answered_by_us_or_leaves_it_is_told_what_it_said(void **state)
+static void a_rejected_or_disconnected_client_is_recorded_with_its_message(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -442,7 +443,7 @@ static void of_who_is_answered_by_us_or_leaves_it_is_told_what_it_said(void **st
     stop(&r);
 }
 
-static void logins_leave_no_body_and_no_query(void **state)
+static void login_requests_are_recorded_without_body_and_query(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -489,7 +490,7 @@ static struct http_recorder_exchange *posted(struct test_recorder *r, const char
     return x;
 }
 
-static void a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it(void **state)
+static void an_http_sse_session_is_its_stream_and_its_posts(void **state)
 {
     struct http_recorder_exchange *x, *y;
     struct err e = ERR_NONE;
@@ -536,7 +537,7 @@ static void a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it(void **st
     stop(&r);
 }
 
-static void all_endpoints_of_a_stream_are_of_its_session(void **state)
+static void all_endpoints_of_a_stream_belong_to_its_session(void **state)
 {
     struct http_recorder_exchange *x, *y;
     struct err e = ERR_NONE;
@@ -570,7 +571,7 @@ static void all_endpoints_of_a_stream_are_of_its_session(void **state)
     stop(&r);
 }
 
-static void an_endpoint_elsewhere_makes_no_session(void **state)
+static void an_endpoint_on_another_origin_starts_no_session(void **state)
 {
     struct err e = ERR_NONE;
     struct http_recorder_exchange *x;
@@ -595,7 +596,7 @@ static void an_endpoint_elsewhere_makes_no_session(void **state)
     stop(&r);
 }
 
-static void what_is_too_long_leaves_a_gap(void **state)
+static void a_too_long_body_is_recorded_as_a_gap(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -627,7 +628,7 @@ static void what_is_too_long_leaves_a_gap(void **state)
     stop(&r);
 }
 
-static void what_is_compressed_is_unpacked_for_the_copy(void **state)
+static void a_compressed_body_is_decompressed_for_the_recording(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -660,7 +661,7 @@ static void what_is_compressed_is_unpacked_for_the_copy(void **state)
     stop(&r);
 }
 
-static void trouble_is_told_once_and_stops_nothing(void **state)
+static void errors_are_reported_once_and_stop_nothing(void **state)
 {
     struct test_recorder r;
     struct http_recorder_exchange *x;
@@ -680,8 +681,8 @@ static void trouble_is_told_once_and_stops_nothing(void **state)
     stop(&r);
 }
 
-/* What is learnt is known before the line is written that may repeat it. */
-static void what_passes_in_heads_is_learnt_and_held_while_it_may_be_repeated(void **state)
+/* A secret is known before the line is written that may repeat it. */
+static void secrets_of_headers_are_searched_while_they_may_be_repeated(void **state)
 {
     struct test_recorder r;
     struct seen_secrets l;
@@ -711,7 +712,7 @@ static void what_passes_in_heads_is_learnt_and_held_while_it_may_be_repeated(voi
     seen_secrets_release(&l);
 }
 
-static void addresses_that_are_to_be_kept_make_nothing_a_secret(void **state)
+static void kept_urls_add_no_secret(void **state)
 {
     struct test_recorder r;
     struct seen_secrets l;
@@ -733,25 +734,25 @@ static void addresses_that_are_to_be_kept_make_nothing_a_secret(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_post_answered_with_json),
-        cmocka_unit_test(an_answer_of_ours_can_be_for_the_one_request_that_was_sent),
-        cmocka_unit_test(every_event_of_a_stream_is_there_before_it_is_passed_on),
+        cmocka_unit_test(a_post_with_a_json_response_is_recorded),
+        cmocka_unit_test(our_response_can_answer_the_one_open_request),
+        cmocka_unit_test(every_event_is_recorded_before_it_is_forwarded),
         cmocka_unit_test(sessions_have_numbers_instead_of_ids),
-        cmocka_unit_test(a_stream_that_is_resumed_says_after_what),
-        cmocka_unit_test(what_is_no_message_is_kept_as_it_came),
-        cmocka_unit_test(what_breaks_off_is_told_as_far_as_it_went),
-        cmocka_unit_test(a_request_that_is_whole_after_its_answer_began_stands_behind_that),
-        cmocka_unit_test(a_request_that_never_was_whole_is_told_as_far_as_it_went),
-        cmocka_unit_test(of_who_is_answered_by_us_or_leaves_it_is_told_what_it_said),
-        cmocka_unit_test(logins_leave_no_body_and_no_query),
-        cmocka_unit_test(a_session_of_http_sse_is_a_stream_and_what_is_posted_to_it),
-        cmocka_unit_test(all_endpoints_of_a_stream_are_of_its_session),
-        cmocka_unit_test(an_endpoint_elsewhere_makes_no_session),
-        cmocka_unit_test(what_is_too_long_leaves_a_gap),
-        cmocka_unit_test(what_is_compressed_is_unpacked_for_the_copy),
-        cmocka_unit_test(trouble_is_told_once_and_stops_nothing),
-        cmocka_unit_test(what_passes_in_heads_is_learnt_and_held_while_it_may_be_repeated),
-        cmocka_unit_test(addresses_that_are_to_be_kept_make_nothing_a_secret),
+        cmocka_unit_test(a_resumed_stream_has_the_last_event_id),
+        cmocka_unit_test(a_body_that_is_not_a_message_is_recorded_raw),
+        cmocka_unit_test(an_aborted_body_is_recorded_up_to_its_end),
+        cmocka_unit_test(a_request_completed_after_its_response_began_is_recorded_then),
+        cmocka_unit_test(an_incomplete_request_is_recorded_up_to_its_end),
+        cmocka_unit_test(a_rejected_or_disconnected_client_is_recorded_with_its_message),
+        cmocka_unit_test(login_requests_are_recorded_without_body_and_query),
+        cmocka_unit_test(an_http_sse_session_is_its_stream_and_its_posts),
+        cmocka_unit_test(all_endpoints_of_a_stream_belong_to_its_session),
+        cmocka_unit_test(an_endpoint_on_another_origin_starts_no_session),
+        cmocka_unit_test(a_too_long_body_is_recorded_as_a_gap),
+        cmocka_unit_test(a_compressed_body_is_decompressed_for_the_recording),
+        cmocka_unit_test(errors_are_reported_once_and_stop_nothing),
+        cmocka_unit_test(secrets_of_headers_are_searched_while_they_may_be_repeated),
+        cmocka_unit_test(kept_urls_add_no_secret),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

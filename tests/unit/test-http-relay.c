@@ -246,7 +246,7 @@ static void lose_server(struct rig *g, const char *head,
         raw_client_run_briefly(g->loop);
 }
 
-/* What was told to the owner, but for the words of the failure, which name the port. */
+/* The events of the owner, except for the text of the failure, which names the port. */
 static void assert_owed(struct rig *g, const char *before, const char *after)
 {
     char want[300];
@@ -322,7 +322,7 @@ static size_t say_some(struct rig *g, struct str bytes)
     return n > 0 ? (size_t)n : 0;
 }
 
-/* Of a body without an end no more is read than would be kept. */
+/* An endless body is read only up to the limit of stored bodies. */
 static void a_large_failed_request_gets_its_error_early(void **state)
 {
     static char much[1 << 20];
@@ -355,8 +355,8 @@ static void a_client_may_close_before_its_error(void **state)
     close_rig(&g);
 }
 
-/* The system takes in only so many whom nobody has asked in yet. What is posted meanwhile waits
- * with the client, as far as it is much, and is heard in the end. */
+/* The system accepts only a number of connections before accept(). A POST meanwhile waits in
+ * the client, if it is large, and is read in the end. */
 static void a_connect_timeout_is_a_504(void **state)
 {
     static char much[1 << 20];
@@ -603,7 +603,7 @@ static void a_server_that_does_not_read_makes_the_client_wait(void **state)
     g.count_only = true;
     raw_client_send(g.client,
                     STR("POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 33554432\r\n\r\n"));
-    pid = fork(); /* somebody who can wait for us */
+    pid = fork(); /* a client that can wait for us */
     if (pid == 0) {
         raw_client_send(g.client, str_n(much, VERY_MUCH));
         _exit(0);

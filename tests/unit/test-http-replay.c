@@ -19,7 +19,7 @@ static void check(const char *play, bool passes, const char *says)
     "options match=sequential\n"                                                               \
     "1 POST {\"id\":2,\"method\":\"tools/list\"}\n"
 
-static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
+static void a_playbook_fails_on_every_deviation(void **state)
 {
     (void)state;
     check(LIST "1 200 json {\"id\":2,\"result\":{}}\n", true, "");
@@ -107,7 +107,7 @@ static void post(struct bench *b, struct str session, struct str body)
     headers_release(&f);
 }
 
-static void the_oldest_session_makes_room_for_a_new_one(void **state)
+static void a_new_session_ends_the_oldest_over_the_limit(void **state)
 {
     static const struct str hello = STR_INIT("{\"id\":0,\"method\":\"initialize\"}");
     static const struct str ping = STR_INIT("{\"id\":1,\"method\":\"ping\"}");
@@ -209,7 +209,7 @@ static const char *const asked[] = {
     "POST path=/message?sessionId=%d " CALL("unknown"),
 };
 
-/* What one client does whose streams break off all the time. */
+/* The actions of one client whose streams break off all the time. */
 static const char *const asked_about_streams[] = {
     "POST " HELLO,
     "GET session=%d",
@@ -299,7 +299,7 @@ static void let_crowds_loose(bool named, bool alone)
     message_store_memory_release(&shelf);
 }
 
-static void whatever_clients_do_each_exchange_ends_once(void **state)
+static void random_clients_get_one_end_for_each_exchange(void **state)
 {
     (void)state;
     let_crowds_loose(true, false);
@@ -361,7 +361,7 @@ static void leave(struct get_bench *b, struct http_replay_call *c)
     http_replay_leave_stream(&b->mock, &b->client, c->stream);
 }
 
-static void what_nobody_hears_yet_waits_for_who_listens(void **state)
+static void undelivered_messages_wait_for_a_stream(void **state)
 {
     struct get_bench b;
 
@@ -376,7 +376,7 @@ static void what_nobody_hears_yet_waits_for_who_listens(void **state)
     close_get_bench(&b);
 }
 
-static void of_those_who_share_a_session_the_first_hears_it_and_then_the_next(void **state)
+static void messages_of_a_shared_session_go_to_the_first_stream_then_the_next(void **state)
 {
     struct http_replay_call *first;
     struct get_bench b;
@@ -394,7 +394,7 @@ static void of_those_who_share_a_session_the_first_hears_it_and_then_the_next(vo
     close_get_bench(&b);
 }
 
-static void a_stream_that_can_be_gone_on_with_is_kept_until_another_begins(void **state)
+static void a_resumable_get_stream_is_kept_until_another_opens(void **state)
 {
     struct event_stream *kept;
     struct get_bench b;
@@ -414,7 +414,7 @@ static void a_stream_that_can_be_gone_on_with_is_kept_until_another_begins(void 
     close_get_bench(&b);
 }
 
-static void a_stream_on_which_an_answer_is_owed_stays(void **state)
+static void a_stream_with_a_pending_response_stays_open(void **state)
 {
     struct http_replay_call *ear, *owed;
     struct get_bench b;
@@ -438,13 +438,13 @@ static void a_stream_on_which_an_answer_is_owed_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_story_fails_on_everything_that_is_not_as_it_says),
-        cmocka_unit_test(the_oldest_session_makes_room_for_a_new_one),
-        cmocka_unit_test(whatever_clients_do_each_exchange_ends_once),
-        cmocka_unit_test(what_nobody_hears_yet_waits_for_who_listens),
-        cmocka_unit_test(of_those_who_share_a_session_the_first_hears_it_and_then_the_next),
-        cmocka_unit_test(a_stream_that_can_be_gone_on_with_is_kept_until_another_begins),
-        cmocka_unit_test(a_stream_on_which_an_answer_is_owed_stays),
+        cmocka_unit_test(a_playbook_fails_on_every_deviation),
+        cmocka_unit_test(a_new_session_ends_the_oldest_over_the_limit),
+        cmocka_unit_test(random_clients_get_one_end_for_each_exchange),
+        cmocka_unit_test(undelivered_messages_wait_for_a_stream),
+        cmocka_unit_test(messages_of_a_shared_session_go_to_the_first_stream_then_the_next),
+        cmocka_unit_test(a_resumable_get_stream_is_kept_until_another_opens),
+        cmocka_unit_test(a_stream_with_a_pending_response_stays_open),
     };
     return text_cases_run("http-mock", tests, sizeof tests / sizeof *tests,
                           "tests/playbook/http/*.play", playbook_run);

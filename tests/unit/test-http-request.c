@@ -25,7 +25,7 @@ static void assert_differ(const char *a, const char *b)
 
 #define LIST "{\"id\":1,\"method\":\"tools/list\"}"
 
-static void what_is_personal_makes_no_difference(void **state)
+static void ids_and_tokens_do_not_change_the_key(void **state)
 {
     (void)state;
     assert_same("POST " LIST, "POST {\"id\":\"other\",\"method\":\"tools/list\"}");
@@ -42,7 +42,7 @@ static void what_is_personal_makes_no_difference(void **state)
                 "POST accept=text/event-stream;q=0.5,application/json " LIST);
 }
 
-static void what_a_server_may_refuse_it_for_does(void **state)
+static void headers_that_a_server_may_reject_change_the_key(void **state)
 {
     (void)state;
     assert_differ("POST " LIST, "PUT " LIST);
@@ -70,8 +70,8 @@ static void what_a_server_may_refuse_it_for_does(void **state)
                          key_of(SESSION_UNKNOWN, "POST " LIST));
 }
 
-/* Who it is does not matter; that it says so does. */
-static void what_the_protocol_wants_in_meta_counts(void **state)
+/* The client's name does not matter; that it is given does. */
+static void required_meta_members_change_the_key(void **state)
 {
 #define CALL(meta) "POST {\"id\":1,\"method\":\"a\",\"params\":{\"_meta\":{" meta "}}}"
 #define M "\"io.modelcontextprotocol/"
@@ -88,7 +88,7 @@ static void what_the_protocol_wants_in_meta_counts(void **state)
     assert_same(CALL(M "clientInfo\":{}"), CALL(M "clientInfo\":{\"name\":\"n\"}"));
 }
 
-static void a_batch_has_no_key_and_all_else_has(void **state)
+static void only_a_batch_has_no_key(void **state)
 {
     (void)state;
     assert_true(key_of(SESSION_NONE, "POST [" LIST "]") == 0);
@@ -96,7 +96,7 @@ static void a_batch_has_no_key_and_all_else_has(void **state)
     assert_true(key_of(SESSION_NONE, "DELETE") != 0);
 }
 
-static void the_revision_is_named_by_the_header_or_by_the_message(void **state)
+static void the_version_comes_from_header_or_message(void **state)
 {
     static const struct {
         const char *line;
@@ -126,7 +126,7 @@ static void the_revision_is_named_by_the_header_or_by_the_message(void **state)
     }
 }
 
-static void what_a_body_is_and_how_much_is_owed_to_it(void **state)
+static void the_kind_of_a_body_and_its_expected_responses_are_found(void **state)
 {
     static const struct {
         const char *body;
@@ -174,7 +174,7 @@ static enum mcp_version spoken(const char *line, enum mcp_version agreed)
     return v;
 }
 
-static void a_client_speaks_what_it_says_asks_for_or_agreed_to(void **state)
+static void the_protocol_comes_from_header_method_or_session(void **state)
 {
     (void)state;
     assert_int_equal(spoken("POST version=2025-06-18 " LIST, MCP_2025_11_25), MCP_2025_06_18);
@@ -186,7 +186,7 @@ static void a_client_speaks_what_it_says_asks_for_or_agreed_to(void **state)
                      MCP_2024_11_05);
 }
 
-static void a_header_line_is_found_by_any_spelling(void **state)
+static void a_header_is_found_without_regard_to_case(void **state)
 {
     struct parsed_request s;
     const struct http_request *c = parsed_request(&s, SESSION_NONE, "GET MCP-Session-ID:x");
@@ -200,14 +200,14 @@ static void a_header_line_is_found_by_any_spelling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_personal_makes_no_difference),
-        cmocka_unit_test(what_a_server_may_refuse_it_for_does),
-        cmocka_unit_test(what_the_protocol_wants_in_meta_counts),
-        cmocka_unit_test(a_batch_has_no_key_and_all_else_has),
-        cmocka_unit_test(the_revision_is_named_by_the_header_or_by_the_message),
-        cmocka_unit_test(what_a_body_is_and_how_much_is_owed_to_it),
-        cmocka_unit_test(a_client_speaks_what_it_says_asks_for_or_agreed_to),
-        cmocka_unit_test(a_header_line_is_found_by_any_spelling),
+        cmocka_unit_test(ids_and_tokens_do_not_change_the_key),
+        cmocka_unit_test(headers_that_a_server_may_reject_change_the_key),
+        cmocka_unit_test(required_meta_members_change_the_key),
+        cmocka_unit_test(only_a_batch_has_no_key),
+        cmocka_unit_test(the_version_comes_from_header_or_message),
+        cmocka_unit_test(the_kind_of_a_body_and_its_expected_responses_are_found),
+        cmocka_unit_test(the_protocol_comes_from_header_method_or_session),
+        cmocka_unit_test(a_header_is_found_without_regard_to_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

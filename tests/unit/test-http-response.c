@@ -20,7 +20,7 @@ static void close_bench(struct bench *b)
     action_log_release(&b->scribe);
 }
 
-static void what_is_empty_is_left_out(void **state)
+static void empty_headers_are_left_out(void **state)
 {
     struct bench b;
 
@@ -39,7 +39,7 @@ static void what_is_empty_is_left_out(void **state)
     close_bench(&b);
 }
 
-static void the_answers_to_a_batch_are_one_array(void **state)
+static void responses_of_a_batch_are_one_array(void **state)
 {
     struct str first = STR("{\"id\":1}"), last = STR("{\"id\":2}");
     struct buf batch;
@@ -55,7 +55,7 @@ static void the_answers_to_a_batch_are_one_array(void **state)
     buf_release(&batch);
 }
 
-static void a_refusal_is_an_error_as_json_rpc_has_it(void **state)
+static void a_rejection_is_a_jsonrpc_error(void **state)
 {
     struct http_rejection v = {
         .status = 405, .code = -32000, .text = STR("a \"b\""), .allow = STR("GET, POST")
@@ -80,9 +80,9 @@ static void a_refusal_is_an_error_as_json_rpc_has_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_empty_is_left_out),
-        cmocka_unit_test(the_answers_to_a_batch_are_one_array),
-        cmocka_unit_test(a_refusal_is_an_error_as_json_rpc_has_it),
+        cmocka_unit_test(empty_headers_are_left_out),
+        cmocka_unit_test(responses_of_a_batch_are_one_array),
+        cmocka_unit_test(a_rejection_is_a_jsonrpc_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,7 +333,7 @@ static void overload_is_rejected_and_ends(void **state)
     close(a);
     wait_for_gone(&h, 1);
     raw_client_run_briefly(h.loop);
-    d = dial(&h); /* the one who was told is still there, and takes nobody's place */
+    d = dial(&h); /* the rejected client is still connected, and does not count */
     raw_client_send(d, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
     wait_for_requests(&h, 3);
     close(b);
@@ -525,7 +525,7 @@ static void closing_reports_no_events(void **state)
     close_server(&h);
 }
 
-static void a_name_to_listen_on_is_the_address(void **state)
+static void a_listen_address_may_be_a_name(void **state)
 {
     static const struct {
         const char *host, *header, *seen;
@@ -627,7 +627,7 @@ int main(void)
         cmocka_unit_test(stopping_does_not_wait_for_stuck_clients),
         cmocka_unit_test(stopping_without_clients_is_done_at_once),
         cmocka_unit_test(closing_reports_no_events),
-        cmocka_unit_test(a_name_to_listen_on_is_the_address),
+        cmocka_unit_test(a_listen_address_may_be_a_name),
         cmocka_unit_test(listen_errors_are_reported),
         cmocka_unit_test(the_memory_of_idle_streams_is_printed),
     };

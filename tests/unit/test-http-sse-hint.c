@@ -50,7 +50,7 @@ static void close_rig(struct rig *g, size_t times)
     loop_free(g->loop);
 }
 
-static void a_server_that_takes_no_messages_is_told_of_once(void **state)
+static void a_server_that_rejects_posts_is_reported_once(void **state)
 {
     struct rig g;
 
@@ -64,7 +64,7 @@ static void a_server_that_takes_no_messages_is_told_of_once(void **state)
     close_rig(&g, 1);
 }
 
-static void at_the_end_nothing_is_waited_for(void **state)
+static void the_hint_is_given_at_the_end_if_still_pending(void **state)
 {
     struct rig g;
 
@@ -74,7 +74,7 @@ static void at_the_end_nothing_is_waited_for(void **state)
     close_rig(&g, 1);
 }
 
-static void who_falls_back_needs_no_hint(void **state)
+static void a_client_that_uses_http_sse_gets_no_hint(void **state)
 {
     struct rig g;
 
@@ -90,7 +90,7 @@ static void who_falls_back_needs_no_hint(void **state)
     close_rig(&g, 1);
 }
 
-static void other_refusals_are_no_sign(void **state)
+static void other_rejections_give_no_hint(void **state)
 {
     static const struct {
         const char *path;
@@ -117,10 +117,10 @@ static void other_refusals_are_no_sign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_that_takes_no_messages_is_told_of_once),
-        cmocka_unit_test(at_the_end_nothing_is_waited_for),
-        cmocka_unit_test(who_falls_back_needs_no_hint),
-        cmocka_unit_test(other_refusals_are_no_sign),
+        cmocka_unit_test(a_server_that_rejects_posts_is_reported_once),
+        cmocka_unit_test(the_hint_is_given_at_the_end_if_still_pending),
+        cmocka_unit_test(a_client_that_uses_http_sse_gets_no_hint),
+        cmocka_unit_test(other_rejections_give_no_hint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -55,7 +55,7 @@ static const struct http_to_stdio_request *read_line(struct reading *r, const ch
     return &r->ask;
 }
 
-static void a_session_is_found_by_its_header_or_by_where_it_is_posted(void **state)
+static void a_session_is_found_by_header_or_path(void **state)
 {
     static const struct {
         const char *line;
@@ -89,7 +89,7 @@ static void a_session_is_found_by_its_header_or_by_where_it_is_posted(void **sta
     close_reading(&r);
 }
 
-static void who_gets_such_a_path_without_a_session_opens_one(void **state)
+static void a_get_of_the_sse_path_without_session_opens_one(void **state)
 {
     struct reading r;
 
@@ -103,7 +103,7 @@ static void who_gets_such_a_path_without_a_session_opens_one(void **state)
     close_reading(&r);
 }
 
-static void a_message_is_known_by_its_id_and_an_array_is_not(void **state)
+static void a_message_is_found_by_its_id_and_a_batch_is_not(void **state)
 {
     const struct http_to_stdio_request *q;
     struct reading r;
@@ -125,7 +125,7 @@ static void a_message_is_known_by_its_id_and_an_array_is_not(void **state)
     close_reading(&r);
 }
 
-static void what_clients_look_for_elsewhere_is_not_ours(void **state)
+static void other_paths_are_rejected(void **state)
 {
     (void)state;
     assert_true(http_to_stdio_is_mcp_path(STR("/mcp")));
@@ -344,7 +344,7 @@ static void check(const char *text, bool passes, const char *says)
     text_cases_check(play, text, passes, says);
 }
 
-static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
+static void a_playbook_fails_on_every_deviation(void **state)
 {
     (void)state;
     check("server 1 starts\n", true, "");
@@ -504,7 +504,7 @@ static void let_loose(struct town *t)
         die(t, i);
 }
 
-static void whatever_anybody_does_each_exchange_and_each_server_ends_once(void **state)
+static void random_events_end_each_exchange_and_each_backend_once(void **state)
 {
     static const struct http_to_stdio_options options = { .max_servers = AT_ONCE,
                                                           .random = mint };
@@ -530,12 +530,12 @@ static void whatever_anybody_does_each_exchange_and_each_server_ends_once(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_session_is_found_by_its_header_or_by_where_it_is_posted),
-        cmocka_unit_test(who_gets_such_a_path_without_a_session_opens_one),
-        cmocka_unit_test(a_message_is_known_by_its_id_and_an_array_is_not),
-        cmocka_unit_test(what_clients_look_for_elsewhere_is_not_ours),
-        cmocka_unit_test(a_story_fails_on_everything_that_is_not_as_it_says),
-        cmocka_unit_test(whatever_anybody_does_each_exchange_and_each_server_ends_once),
+        cmocka_unit_test(a_session_is_found_by_header_or_path),
+        cmocka_unit_test(a_get_of_the_sse_path_without_session_opens_one),
+        cmocka_unit_test(a_message_is_found_by_its_id_and_a_batch_is_not),
+        cmocka_unit_test(other_paths_are_rejected),
+        cmocka_unit_test(a_playbook_fails_on_every_deviation),
+        cmocka_unit_test(random_events_end_each_exchange_and_each_backend_once),
     };
     return text_cases_run("http-front", tests, sizeof tests / sizeof *tests,
                           "tests/playbook/front/*.play", play);

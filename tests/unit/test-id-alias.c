@@ -13,7 +13,7 @@ static void assert_name(struct id_alias *a, const char *key, const char *rest, c
     assert_str(name, str_z(want));
 }
 
-static void different_ids_have_different_names(void **state)
+static void different_ids_have_different_aliases(void **state)
 {
     struct id_alias a;
 
@@ -26,7 +26,7 @@ static void different_ids_have_different_names(void **state)
     id_alias_release(&a);
 }
 
-static void an_id_keeps_its_name(void **state)
+static void an_id_keeps_its_alias(void **state)
 {
     struct id_alias a;
 
@@ -39,7 +39,7 @@ static void an_id_keeps_its_name(void **state)
     id_alias_release(&a);
 }
 
-static void a_name_that_looks_numbered_is_not_given_twice(void **state)
+static void an_alias_that_looks_numbered_is_not_used_twice(void **state)
 {
     struct id_alias a;
 
@@ -52,7 +52,7 @@ static void a_name_that_looks_numbered_is_not_given_twice(void **state)
     id_alias_release(&a);
 }
 
-static void there_is_an_end_to_it(void **state)
+static void the_number_of_aliases_is_limited(void **state)
 {
     struct id_alias a;
     struct str name;
@@ -69,7 +69,7 @@ static void there_is_an_end_to_it(void **state)
     id_alias_release(&a);
 }
 
-static void long_ids_are_not_kept_without_end(void **state)
+static void long_ids_are_stored_as_hashes(void **state)
 {
     static char text[9 << 20];
     struct id_alias a;
@@ -89,11 +89,11 @@ static void long_ids_are_not_kept_without_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(different_ids_have_different_names),
-        cmocka_unit_test(an_id_keeps_its_name),
-        cmocka_unit_test(a_name_that_looks_numbered_is_not_given_twice),
-        cmocka_unit_test(there_is_an_end_to_it),
-        cmocka_unit_test(long_ids_are_not_kept_without_end),
+        cmocka_unit_test(different_ids_have_different_aliases),
+        cmocka_unit_test(an_id_keeps_its_alias),
+        cmocka_unit_test(an_alias_that_looks_numbered_is_not_used_twice),
+        cmocka_unit_test(the_number_of_aliases_is_limited),
+        cmocka_unit_test(long_ids_are_stored_as_hashes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

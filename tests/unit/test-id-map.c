@@ -55,7 +55,7 @@ static struct id_map_routed heard(struct bench *b, const char *text)
 
 #define assert_text(b, got, want) assert_str(got, terse_json(&(b)->arena, want))
 
-static void one_client_and_its_server_hear_each_other_as_they_speak(void **state)
+static void messages_of_one_client_keep_their_ids(void **state)
 {
     struct id_map_routed said;
     struct bench b;
@@ -83,7 +83,7 @@ static void one_client_and_its_server_hear_each_other_as_they_speak(void **state
     close_bench(&b);
 }
 
-static void of_two_requests_with_one_id_the_older_is_answered_first(void **state)
+static void the_older_of_two_requests_with_one_id_is_answered_first(void **state)
 {
     struct id_map_routed said;
     struct bench b;
@@ -99,7 +99,7 @@ static void of_two_requests_with_one_id_the_older_is_answered_first(void **state
     close_bench(&b);
 }
 
-static void progress_goes_by_its_token_and_the_rest_is_for_the_client(void **state)
+static void progress_is_routed_by_token_and_other_messages_to_the_client(void **state)
 {
     struct id_map_routed said;
     struct bench b;
@@ -122,7 +122,7 @@ static void progress_goes_by_its_token_and_the_rest_is_for_the_client(void **sta
     close_bench(&b);
 }
 
-static void a_request_that_was_taken_back_is_remembered_as_such(void **state)
+static void a_cancelled_request_is_remembered(void **state)
 {
     struct bench b;
 
@@ -137,7 +137,7 @@ static void a_request_that_was_taken_back_is_remembered_as_such(void **state)
     close_bench(&b);
 }
 
-static void those_who_share_a_server_have_ids_of_their_own(void **state)
+static void clients_that_share_a_server_get_separate_ids(void **state)
 {
     struct id_map_routed said;
     struct bench b;
@@ -167,7 +167,7 @@ static void those_who_share_a_server_have_ids_of_their_own(void **state)
     close_bench(&b);
 }
 
-static void a_subscription_has_the_clients_id(void **state)
+static void a_subscription_keeps_the_clients_id(void **state)
 {
     struct id_map_routed said;
     struct bench b;
@@ -195,7 +195,7 @@ static void a_subscription_has_the_clients_id(void **state)
 #undef OF
 }
 
-static void nobody_hears_what_may_be_anothers(void **state)
+static void an_ambiguous_message_is_not_delivered(void **state)
 {
     struct bench b;
 
@@ -221,7 +221,7 @@ static void nobody_hears_what_may_be_anothers(void **state)
     close_bench(&b);
 }
 
-static void who_leaves_takes_back_all_it_asked(void **state)
+static void a_disconnected_client_cancels_its_requests(void **state)
 {
     struct bench b;
 
@@ -247,7 +247,7 @@ static void who_leaves_takes_back_all_it_asked(void **state)
     close_bench(&b);
 }
 
-static void what_may_be_read_in_two_ways_is_not_clear(void **state)
+static void an_ambiguous_id_is_reported(void **state)
 {
     static const struct {
         const char *text;
@@ -279,15 +279,15 @@ static void what_may_be_read_in_two_ways_is_not_clear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_client_and_its_server_hear_each_other_as_they_speak),
-        cmocka_unit_test(of_two_requests_with_one_id_the_older_is_answered_first),
-        cmocka_unit_test(progress_goes_by_its_token_and_the_rest_is_for_the_client),
-        cmocka_unit_test(a_request_that_was_taken_back_is_remembered_as_such),
-        cmocka_unit_test(those_who_share_a_server_have_ids_of_their_own),
-        cmocka_unit_test(a_subscription_has_the_clients_id),
-        cmocka_unit_test(nobody_hears_what_may_be_anothers),
-        cmocka_unit_test(who_leaves_takes_back_all_it_asked),
-        cmocka_unit_test(what_may_be_read_in_two_ways_is_not_clear),
+        cmocka_unit_test(messages_of_one_client_keep_their_ids),
+        cmocka_unit_test(the_older_of_two_requests_with_one_id_is_answered_first),
+        cmocka_unit_test(progress_is_routed_by_token_and_other_messages_to_the_client),
+        cmocka_unit_test(a_cancelled_request_is_remembered),
+        cmocka_unit_test(clients_that_share_a_server_get_separate_ids),
+        cmocka_unit_test(a_subscription_keeps_the_clients_id),
+        cmocka_unit_test(an_ambiguous_message_is_not_delivered),
+        cmocka_unit_test(a_disconnected_client_cancels_its_requests),
+        cmocka_unit_test(an_ambiguous_id_is_reported),
     };
     return cmocka_run_group_tests_name("server-link", tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@ static void check(struct str text, const char *want)
     json_release(&j);
 }
 
-static void it_is_found_at_either_end(void **state)
+static void an_id_is_found_at_either_end_of_a_message(void **state)
 {
     struct buf text;
 
@@ -38,13 +38,13 @@ static void it_is_found_at_either_end(void **state)
     buf_release(&text);
 }
 
-static void how_far_is_too_far(void **state)
+static void an_id_beyond_the_limit_has_no_offset(void **state)
 {
     static const struct {
         int before, behind;
         const char *want;
     } rows[] = {
-        /* What stands around the id besides: {"a":"","id":1,"b":""} */
+        /* Text around the id: {"a":"","id":1,"b":""} */
         { 127 - 13, 500, "1" },
         { 128 - 13, 500, "-" },
         { 500, 127 - 10, "1" },
@@ -63,7 +63,7 @@ static void how_far_is_too_far(void **state)
     buf_release(&text);
 }
 
-static void what_has_changed_is_not_taken_for_it(void **state)
+static void another_id_at_the_offset_is_detected(void **state)
 {
     static const struct str texts[] = {
         STR_INIT("{\"result\":17}"),
@@ -87,7 +87,7 @@ static void what_has_changed_is_not_taken_for_it(void **state)
     }
 }
 
-static void no_id_has_no_place(void **state)
+static void a_message_without_id_has_no_offset(void **state)
 {
     (void)state;
     check(STR("{\"result\":1}"), "-");
@@ -96,10 +96,10 @@ static void no_id_has_no_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_found_at_either_end),
-        cmocka_unit_test(how_far_is_too_far),
-        cmocka_unit_test(what_has_changed_is_not_taken_for_it),
-        cmocka_unit_test(no_id_has_no_place),
+        cmocka_unit_test(an_id_is_found_at_either_end_of_a_message),
+        cmocka_unit_test(an_id_beyond_the_limit_has_no_offset),
+        cmocka_unit_test(another_id_at_the_offset_is_detected),
+        cmocka_unit_test(a_message_without_id_has_no_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

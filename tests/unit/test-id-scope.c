@@ -44,13 +44,13 @@ static void check(const char *traffic, const char *want)
     buf_release(&s.text);
 }
 
-static void on_stdio_it_is_the_connection(void **state)
+static void the_scope_on_stdio_is_the_connection(void **state)
 {
     (void)state;
     check("c2s {}\nconn=2 c2s {}\nconn=2 s2c {}", "c0 c2 c2 ");
 }
 
-static void on_http_it_is_the_exchange_and_then_the_session(void **state)
+static void the_scope_on_http_is_the_exchange_then_the_session(void **state)
 {
     (void)state;
     check("x=1 c2s {}\nsession=3 x=1 c2s {}\nsession=3 c2s {}\n"
@@ -58,7 +58,7 @@ static void on_http_it_is_the_exchange_and_then_the_session(void **state)
           "x1*0 x1s3 s3 x2s3 x2*0 ");
 }
 
-static void who_resumes_a_stream_stands_where_it_began(void **state)
+static void a_resumed_stream_has_the_scope_of_its_request(void **state)
 {
     (void)state;
     check("x=1 stream=1 http 200\n"
@@ -79,7 +79,7 @@ static void a_stream_may_keep_its_number(void **state)
     check("x=1 stream=1 s2c {}\nx=2 stream=1 s2c {}\nx=2 s2c {}", "x1*0 x1*0 x1*0 ");
 }
 
-static void what_resumes_nothing_known_stands_alone(void **state)
+static void a_resumed_unknown_stream_has_its_own_scope(void **state)
 {
     (void)state;
     check("x=2 stream=2 http 200 resumes 1\nx=2 s2c {}\n"
@@ -88,7 +88,7 @@ static void what_resumes_nothing_known_stands_alone(void **state)
 }
 
 /* Zero is a number like any other. */
-static void a_stream_and_an_exchange_of_number_zero(void **state)
+static void exchange_and_stream_may_have_number_zero(void **state)
 {
     (void)state;
     check("x=0 stream=0 http 200\nx=1 stream=1 http 200 resumes 0\n"
@@ -96,7 +96,7 @@ static void a_stream_and_an_exchange_of_number_zero(void **state)
           "x0*0 x0*0 x0*0 ");
 }
 
-static void streams_of_long_ago_are_forgotten(void **state)
+static void old_streams_are_dropped(void **state)
 {
     struct scope_chain p;
     struct scope_tracker s;
@@ -146,13 +146,13 @@ static void keys_differ_by_kind_number_and_direction(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(on_stdio_it_is_the_connection),
-        cmocka_unit_test(on_http_it_is_the_exchange_and_then_the_session),
-        cmocka_unit_test(who_resumes_a_stream_stands_where_it_began),
+        cmocka_unit_test(the_scope_on_stdio_is_the_connection),
+        cmocka_unit_test(the_scope_on_http_is_the_exchange_then_the_session),
+        cmocka_unit_test(a_resumed_stream_has_the_scope_of_its_request),
         cmocka_unit_test(a_stream_may_keep_its_number),
-        cmocka_unit_test(what_resumes_nothing_known_stands_alone),
-        cmocka_unit_test(a_stream_and_an_exchange_of_number_zero),
-        cmocka_unit_test(streams_of_long_ago_are_forgotten),
+        cmocka_unit_test(a_resumed_unknown_stream_has_its_own_scope),
+        cmocka_unit_test(exchange_and_stream_may_have_number_zero),
+        cmocka_unit_test(old_streams_are_dropped),
         cmocka_unit_test(keys_differ_by_kind_number_and_direction),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

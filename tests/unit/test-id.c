@@ -30,7 +30,7 @@ static struct str key_of(struct arena *a, struct str text)
     return key;
 }
 
-static void spellings_of_one_id_have_one_key(void **state)
+static void all_spellings_of_an_id_have_one_key(void **state)
 {
     static const char *const groups[][8] = {
         { "1", "1.0", "1e0", "10e-1", "0.1e1", "0.01E+2", "100000e-05" },
@@ -71,7 +71,7 @@ static void spellings_of_one_id_have_one_key(void **state)
     arena_release(&a);
 }
 
-static void monstrous_exponents_are_counted_exactly(void **state)
+static void huge_exponents_are_counted_exactly(void **state)
 {
     struct arena a = { NULL, 0 };
 
@@ -87,7 +87,7 @@ static void monstrous_exponents_are_counted_exactly(void **state)
     arena_release(&a);
 }
 
-static void a_number_of_a_million_digits_has_a_key(void **state)
+static void an_id_of_a_million_digits_has_a_key(void **state)
 {
     enum { DIGITS = 1000000 };
     struct arena a = { NULL, 0 };
@@ -104,7 +104,7 @@ static void a_number_of_a_million_digits_has_a_key(void **state)
     arena_release(&a);
 }
 
-static void a_nul_is_a_byte_like_any_other(void **state)
+static void a_nul_is_an_ordinary_byte(void **state)
 {
     struct arena a = { NULL, 0 };
 
@@ -114,7 +114,7 @@ static void a_nul_is_a_byte_like_any_other(void **state)
     arena_release(&a);
 }
 
-static void what_cannot_be_an_id_has_no_key(void **state)
+static void an_invalid_id_has_no_key(void **state)
 {
     static const char *const texts[] = { "null", "true", "false", "{}", "[1]" };
     struct arena a = { NULL, 0 };
@@ -127,7 +127,7 @@ static void what_cannot_be_an_id_has_no_key(void **state)
 }
 
 /* Every decimal m * 10^e of a small range, spelled with the point at every place. */
-static void the_place_of_the_point_does_not_matter(void **state)
+static void the_position_of_the_decimal_point_does_not_matter(void **state)
 {
     (void)state;
     for (int m = 1; m < 1000; m += 7) {
@@ -148,12 +148,12 @@ static void the_place_of_the_point_does_not_matter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spellings_of_one_id_have_one_key),
-        cmocka_unit_test(monstrous_exponents_are_counted_exactly),
-        cmocka_unit_test(a_number_of_a_million_digits_has_a_key),
-        cmocka_unit_test(a_nul_is_a_byte_like_any_other),
-        cmocka_unit_test(what_cannot_be_an_id_has_no_key),
-        cmocka_unit_test(the_place_of_the_point_does_not_matter),
+        cmocka_unit_test(all_spellings_of_an_id_have_one_key),
+        cmocka_unit_test(huge_exponents_are_counted_exactly),
+        cmocka_unit_test(an_id_of_a_million_digits_has_a_key),
+        cmocka_unit_test(a_nul_is_an_ordinary_byte),
+        cmocka_unit_test(an_invalid_id_has_no_key),
+        cmocka_unit_test(the_position_of_the_decimal_point_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

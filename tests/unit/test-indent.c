@@ -17,7 +17,7 @@ static void check(const char *json, bool color, const char *want)
     terse_scanned_release(&s);
 }
 
-static void values_are_laid_out_as_they_are_spelt(void **state)
+static void values_are_indented_with_their_spelling(void **state)
 {
     (void)state;
     check("5", false, "5");
@@ -32,7 +32,7 @@ static void values_are_laid_out_as_they_are_spelt(void **state)
           "\n  }\n}");
 }
 
-static void nothing_is_left_for_a_terminal_to_obey(void **state)
+static void control_characters_are_escaped(void **state)
 {
     (void)state;
     check("['\x7f\xc2\x9b\xe2\x80\xae\xe2\x80\xa8\xf3\xa0\x80\x81 ok']", false,
@@ -40,7 +40,7 @@ static void nothing_is_left_for_a_terminal_to_obey(void **state)
     check("{'\xe2\x80\xae':1}", false, "{\n  \"<U+202E>\": 1\n}");
 }
 
-static void colours_tell_keys_strings_numbers_and_trouble_apart(void **state)
+static void colours_mark_keys_strings_numbers_and_errors(void **state)
 {
     (void)state;
     check("{'a':'x','n':1,'t':true}", true,
@@ -72,7 +72,7 @@ static bool count(void *arg, struct err *e)
 }
 
 /* A value far deeper than it is long, and one long string without a place to break. */
-static void what_gathers_stays_small(void **state)
+static void buffered_output_stays_small(void **state)
 {
     struct json_fault fault;
     struct err e = ERR_NONE;
@@ -113,7 +113,7 @@ static void what_gathers_stays_small(void **state)
     buf_release(&b);
 }
 
-static void long_base64_is_shortened_where_a_hint_is_given(void **state)
+static void long_base64_is_shortened_if_a_hint_is_given(void **state)
 {
     char text[400], *at = text;
     struct json_indent how = { .base64_hint = "see there" };
@@ -151,11 +151,11 @@ static void long_base64_is_shortened_where_a_hint_is_given(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_laid_out_as_they_are_spelt),
-        cmocka_unit_test(nothing_is_left_for_a_terminal_to_obey),
-        cmocka_unit_test(colours_tell_keys_strings_numbers_and_trouble_apart),
-        cmocka_unit_test(what_gathers_stays_small),
-        cmocka_unit_test(long_base64_is_shortened_where_a_hint_is_given),
+        cmocka_unit_test(values_are_indented_with_their_spelling),
+        cmocka_unit_test(control_characters_are_escaped),
+        cmocka_unit_test(colours_mark_keys_strings_numbers_and_errors),
+        cmocka_unit_test(buffered_output_stays_small),
+        cmocka_unit_test(long_base64_is_shortened_if_a_hint_is_given),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void check(const char *recording, const char *want)
     loaded_index_release(&s);
 }
 
-static void the_clock_that_counts_from_the_start_is_used(void **state)
+static void the_monotonic_time_is_used_for_delays(void **state)
 {
     (void)state;
     check("@1000 c2s {'id':1,'method':'a'}\n"
@@ -30,7 +30,7 @@ static void the_clock_that_counts_from_the_start_is_used(void **state)
           "1: 3 9");
 }
 
-static void without_it_dates_are(void **state)
+static void without_monotonic_time_dates_are_used(void **state)
 {
     (void)state;
     check(
@@ -41,19 +41,19 @@ static void without_it_dates_are(void **state)
         "0: 1250");
 }
 
-static void without_both_the_latency_is(void **state)
+static void without_any_time_the_latency_is_used(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\nlatency=20 s2c {'id':1,'result':{}}\n", "0: 20");
 }
 
-static void a_clock_that_steps_back_makes_no_delay(void **state)
+static void a_clock_that_goes_back_gives_no_delay(void **state)
 {
     (void)state;
     check("@5000 c2s {'id':1,'method':'a'}\n@-1000 s2c {'id':1,'result':{}}\n", "5: 0");
 }
 
-static void a_wait_for_a_notification_starts_when_it_came(void **state)
+static void a_delay_after_a_notification_starts_at_it(void **state)
 {
     (void)state;
     check("@1000 c2s {'id':1,'method':'initialize'}\n"
@@ -67,11 +67,11 @@ static void a_wait_for_a_notification_starts_when_it_came(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_clock_that_counts_from_the_start_is_used),
-        cmocka_unit_test(without_it_dates_are),
-        cmocka_unit_test(without_both_the_latency_is),
-        cmocka_unit_test(a_clock_that_steps_back_makes_no_delay),
-        cmocka_unit_test(a_wait_for_a_notification_starts_when_it_came),
+        cmocka_unit_test(the_monotonic_time_is_used_for_delays),
+        cmocka_unit_test(without_monotonic_time_dates_are_used),
+        cmocka_unit_test(without_any_time_the_latency_is_used),
+        cmocka_unit_test(a_clock_that_goes_back_gives_no_delay),
+        cmocka_unit_test(a_delay_after_a_notification_starts_at_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void check(const char *recording, const char *want)
     loaded_index_release(&s);
 }
 
-static void answers_go_to_their_requests_in_any_order(void **state)
+static void responses_belong_to_their_requests_in_any_order(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
@@ -82,7 +82,7 @@ static void answers_go_to_their_requests_in_any_order(void **state)
           "resources/read u:/x: answer:two\n");
 }
 
-static void what_came_before_anybody_asked_is_the_opening(void **state)
+static void messages_before_the_first_request_are_the_opening(void **state)
 {
     (void)state;
     check("s2c {'method':'notifications/message','params':{'is':'early'}}\n"
@@ -92,7 +92,7 @@ static void what_came_before_anybody_asked_is_the_opening(void **state)
           "a: answer:one\n");
 }
 
-static void what_is_sent_while_one_request_is_open_belongs_to_it(void **state)
+static void a_message_during_one_open_request_belongs_to_it(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -106,7 +106,7 @@ static void what_is_sent_while_one_request_is_open_belongs_to_it(void **state)
           "b: send:x ask:q reply answer:two\n");
 }
 
-static void with_none_or_several_open_it_follows_the_last_server_message(void **state)
+static void with_no_or_several_open_requests_a_message_follows_the_last_one(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -124,7 +124,7 @@ static void with_none_or_several_open_it_follows_the_last_server_message(void **
           "c: answer:three\n");
 }
 
-static void progress_goes_to_the_request_that_asked_for_it(void **state)
+static void progress_belongs_to_the_request_with_its_token(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a','params':{'_meta':{'progressToken':1}}}\n"
@@ -150,7 +150,7 @@ static void a_token_used_again_belongs_to_the_later_request(void **state)
           "b: progress:p answer:two\n");
 }
 
-static void a_step_waits_if_all_questions_had_been_answered(void **state)
+static void a_step_waits_for_server_requests_that_were_answered_before_it(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -164,7 +164,7 @@ static void a_step_waits_if_all_questions_had_been_answered(void **state)
           "a: ask:q1 ask:q2+ send:meanwhile+ reply+ send:still+ reply answer:one\n");
 }
 
-static void a_question_never_answered_holds_nothing_up(void **state)
+static void an_unanswered_server_request_delays_nothing(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -176,7 +176,7 @@ static void a_question_never_answered_holds_nothing_up(void **state)
           "b: answer:two\n");
 }
 
-static void initialized_stands_where_it_was_said(void **state)
+static void initialized_is_at_its_recorded_position(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'initialize'}\n"
@@ -188,9 +188,9 @@ static void initialized_stands_where_it_was_said(void **state)
           "initialize: send:before answer:hello send:between hear send:after\n");
 }
 
-/* Who pipes a file into a server says all at once. A client that waits for the
- * answer before it says "initialized" must not wait for ever. */
-static void initialized_said_early_does_not_hold_up_the_answer(void **state)
+/* A file that is piped into a server contains all messages at once. A client that waits for
+ * the response before it sends "initialized" must not wait for ever. */
+static void an_early_initialized_does_not_delay_the_response(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'initialize'}\n"
@@ -201,7 +201,7 @@ static void initialized_said_early_does_not_hold_up_the_answer(void **state)
           "initialize: send:before answer:hello hear send:after\n");
 }
 
-static void what_came_after_a_notification_waits_for_it_without_a_greeting_too(void **state)
+static void a_message_after_a_notification_waits_for_it_without_initialize(void **state)
 {
     (void)state;
     check("c2s {'method':'notifications/initialized'}\n"
@@ -210,7 +210,7 @@ static void what_came_after_a_notification_waits_for_it_without_a_greeting_too(v
           ": hear send:x send:y\n");
 }
 
-static void what_is_sent_under_a_request_waits_for_no_notification(void **state)
+static void a_message_of_a_request_waits_for_no_notification(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -225,7 +225,7 @@ static void what_is_sent_under_a_request_waits_for_no_notification(void **state)
           "b: answer:two send:y\n");
 }
 
-static void nothing_is_sent_under_a_cancelled_request(void **state)
+static void no_message_belongs_to_a_cancelled_request(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -238,7 +238,7 @@ static void nothing_is_sent_under_a_cancelled_request(void **state)
           "b cancelled unanswered:\n");
 }
 
-static void of_two_requests_with_one_cancelled_the_other_is_the_open_one(void **state)
+static void after_a_cancellation_the_other_request_is_the_only_open_one(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -250,7 +250,7 @@ static void of_two_requests_with_one_cancelled_the_other_is_the_open_one(void **
           "b cancelled unanswered:\n");
 }
 
-static void a_cancelled_request_may_still_be_answered(void **state)
+static void a_cancelled_request_may_be_answered(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -263,7 +263,7 @@ static void a_cancelled_request_may_still_be_answered(void **state)
           "b: send:x answer:two\n");
 }
 
-static void the_server_cancels_its_own_questions_not_the_clients_requests(void **state)
+static void the_server_cancels_only_its_own_requests(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -283,7 +283,7 @@ static void ids_of_the_two_directions_are_separate(void **state)
           "a: ask:q reply:no answer of the server answer:zero\n");
 }
 
-static void an_answer_to_nothing_is_left_out(void **state)
+static void a_response_without_request_is_left_out(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -294,7 +294,7 @@ static void an_answer_to_nothing_is_left_out(void **state)
           "a: answer:one\n");
 }
 
-static void other_lines_of_a_recording_are_passed_over(void **state)
+static void other_records_are_skipped(void **state)
 {
     (void)state;
     check("| {'type':'header','version':'1.0','recorded_at':'2025-02-04T10:00:00Z',"
@@ -306,7 +306,7 @@ static void other_lines_of_a_recording_are_passed_over(void **state)
           "a:\n");
 }
 
-static void messages_that_are_no_json_rpc_are_passed_over(void **state)
+static void invalid_jsonrpc_messages_are_skipped(void **state)
 {
     (void)state;
     check("c2s {'id':true,'method':'a'}\n"
@@ -316,7 +316,7 @@ static void messages_that_are_no_json_rpc_are_passed_over(void **state)
 
 /* As jq without -c leaves it. A line break there is a blank; in a stream of lines it
  * would be the end of a message. */
-static void a_message_over_several_lines_becomes_one(void **state)
+static void a_message_over_several_lines_becomes_one_line(void **state)
 {
     static const char *const texts[] = { "{\n  'id': 1,\n  'method': 'a'\n}",
                                          "{\n  'id': 1,\r\n  'result': '`n'\n}" };
@@ -342,7 +342,7 @@ static void a_message_over_several_lines_becomes_one(void **state)
     loaded_index_release(&s);
 }
 
-static void a_modern_request_makes_the_script_modern(void **state)
+static void a_stateless_request_makes_the_index_stateless(void **state)
 {
     static const struct {
         const char *version;
@@ -391,7 +391,7 @@ static void check_sessions(const char *recording, const char *want)
     loaded_index_release(&s);
 }
 
-static void every_initialize_and_every_connection_is_a_session(void **state)
+static void every_initialize_and_every_connection_begins_a_session(void **state)
 {
     (void)state;
     check_sessions("c2s {'id':1,'method':'initialize'}\nc2s {'id':2,'method':'tools/list'}\n"
@@ -402,7 +402,7 @@ static void every_initialize_and_every_connection_is_a_session(void **state)
                    "0- 0 1- 1 2- 2 1: 0 1 2");
 }
 
-static void a_session_without_requests_is_not_played(void **state)
+static void a_session_without_requests_is_not_replayed(void **state)
 {
     (void)state;
     check_sessions("c2s {'id':1,'method':'initialize'}\n"
@@ -415,7 +415,7 @@ static void a_session_without_requests_is_not_played(void **state)
 
 #define MODERN "'params':{'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}"
 
-static void requests_of_the_era_without_sessions_share_one(void **state)
+static void stateless_requests_share_one_session(void **state)
 {
     (void)state;
     check_sessions("conn=1 c2s {'id':1,'method':'tools/list'," MODERN "}\n"
@@ -425,7 +425,7 @@ static void requests_of_the_era_without_sessions_share_one(void **state)
                    "0 0 2- 2: 2 0");
 }
 
-static void ids_of_two_connections_do_not_meet(void **state)
+static void ids_of_two_connections_are_separate(void **state)
 {
     (void)state;
     check("conn=1 c2s {'id':1,'method':'a'}\n"
@@ -438,7 +438,7 @@ static void ids_of_two_connections_do_not_meet(void **state)
           "b: answer:to b send:after b\n");
 }
 
-static void a_subscription_is_open_and_serves_nobody(void **state)
+static void a_subscription_stays_open_and_takes_no_messages(void **state)
 {
     (void)state;
     check("c2s {'id':'L','method':'subscriptions/listen'}\n"
@@ -454,7 +454,7 @@ static void a_subscription_is_open_and_serves_nobody(void **state)
           "tools/call t: send:under t answer:t event:news event:the end\n");
 }
 
-static void a_subscription_that_is_refused_has_an_answer(void **state)
+static void a_rejected_subscription_has_a_response(void **state)
 {
     (void)state;
     check("c2s {'id':'L','method':'subscriptions/listen'}\n"
@@ -462,7 +462,7 @@ static void a_subscription_that_is_refused_has_an_answer(void **state)
           "subscriptions/listen: answer:no\n");
 }
 
-static void a_message_delivered_once_more_is_not_played_twice(void **state)
+static void a_redelivered_message_is_not_replayed_twice(void **state)
 {
     (void)state;
     check("session=1 x=1 c2s {'id':1,'method':'a'}\n"
@@ -471,7 +471,7 @@ static void a_message_delivered_once_more_is_not_played_twice(void **state)
           "a: answer:one\n");
 }
 
-static void a_full_shelf_stops_the_recording(void **state)
+static void a_full_message_store_is_an_error(void **state)
 {
     struct err e = ERR_NONE;
     struct record r = { .kind = RECORD_MESSAGE };
@@ -490,7 +490,7 @@ static void a_full_shelf_stops_the_recording(void **state)
     loaded_index_release(&s);
 }
 
-static void most_are_as_usual(void **state)
+static void an_sse_event_message_without_retry_is_not_stored(void **state)
 {
     struct message_store_memory shelf;
     struct index s;
@@ -511,7 +511,7 @@ static void most_are_as_usual(void **state)
     message_store_memory_release(&shelf);
 }
 
-static void some_stand_out(void **state)
+static void other_names_and_retry_times_of_sse_events_are_stored(void **state)
 {
     static const struct {
         const char *event, *name;
@@ -549,38 +549,38 @@ static void some_stand_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_go_to_their_requests_in_any_order),
-        cmocka_unit_test(what_came_before_anybody_asked_is_the_opening),
-        cmocka_unit_test(what_is_sent_while_one_request_is_open_belongs_to_it),
-        cmocka_unit_test(with_none_or_several_open_it_follows_the_last_server_message),
-        cmocka_unit_test(progress_goes_to_the_request_that_asked_for_it),
+        cmocka_unit_test(responses_belong_to_their_requests_in_any_order),
+        cmocka_unit_test(messages_before_the_first_request_are_the_opening),
+        cmocka_unit_test(a_message_during_one_open_request_belongs_to_it),
+        cmocka_unit_test(with_no_or_several_open_requests_a_message_follows_the_last_one),
+        cmocka_unit_test(progress_belongs_to_the_request_with_its_token),
         cmocka_unit_test(a_token_used_again_belongs_to_the_later_request),
-        cmocka_unit_test(a_step_waits_if_all_questions_had_been_answered),
-        cmocka_unit_test(a_question_never_answered_holds_nothing_up),
-        cmocka_unit_test(initialized_stands_where_it_was_said),
-        cmocka_unit_test(initialized_said_early_does_not_hold_up_the_answer),
-        cmocka_unit_test(what_came_after_a_notification_waits_for_it_without_a_greeting_too),
-        cmocka_unit_test(what_is_sent_under_a_request_waits_for_no_notification),
-        cmocka_unit_test(nothing_is_sent_under_a_cancelled_request),
-        cmocka_unit_test(of_two_requests_with_one_cancelled_the_other_is_the_open_one),
-        cmocka_unit_test(a_cancelled_request_may_still_be_answered),
-        cmocka_unit_test(the_server_cancels_its_own_questions_not_the_clients_requests),
+        cmocka_unit_test(a_step_waits_for_server_requests_that_were_answered_before_it),
+        cmocka_unit_test(an_unanswered_server_request_delays_nothing),
+        cmocka_unit_test(initialized_is_at_its_recorded_position),
+        cmocka_unit_test(an_early_initialized_does_not_delay_the_response),
+        cmocka_unit_test(a_message_after_a_notification_waits_for_it_without_initialize),
+        cmocka_unit_test(a_message_of_a_request_waits_for_no_notification),
+        cmocka_unit_test(no_message_belongs_to_a_cancelled_request),
+        cmocka_unit_test(after_a_cancellation_the_other_request_is_the_only_open_one),
+        cmocka_unit_test(a_cancelled_request_may_be_answered),
+        cmocka_unit_test(the_server_cancels_only_its_own_requests),
         cmocka_unit_test(ids_of_the_two_directions_are_separate),
-        cmocka_unit_test(an_answer_to_nothing_is_left_out),
-        cmocka_unit_test(other_lines_of_a_recording_are_passed_over),
-        cmocka_unit_test(messages_that_are_no_json_rpc_are_passed_over),
-        cmocka_unit_test(a_message_over_several_lines_becomes_one),
-        cmocka_unit_test(a_modern_request_makes_the_script_modern),
-        cmocka_unit_test(every_initialize_and_every_connection_is_a_session),
-        cmocka_unit_test(a_session_without_requests_is_not_played),
-        cmocka_unit_test(requests_of_the_era_without_sessions_share_one),
-        cmocka_unit_test(ids_of_two_connections_do_not_meet),
-        cmocka_unit_test(a_subscription_is_open_and_serves_nobody),
-        cmocka_unit_test(a_subscription_that_is_refused_has_an_answer),
-        cmocka_unit_test(a_message_delivered_once_more_is_not_played_twice),
-        cmocka_unit_test(a_full_shelf_stops_the_recording),
-        cmocka_unit_test(most_are_as_usual),
-        cmocka_unit_test(some_stand_out),
+        cmocka_unit_test(a_response_without_request_is_left_out),
+        cmocka_unit_test(other_records_are_skipped),
+        cmocka_unit_test(invalid_jsonrpc_messages_are_skipped),
+        cmocka_unit_test(a_message_over_several_lines_becomes_one_line),
+        cmocka_unit_test(a_stateless_request_makes_the_index_stateless),
+        cmocka_unit_test(every_initialize_and_every_connection_begins_a_session),
+        cmocka_unit_test(a_session_without_requests_is_not_replayed),
+        cmocka_unit_test(stateless_requests_share_one_session),
+        cmocka_unit_test(ids_of_two_connections_are_separate),
+        cmocka_unit_test(a_subscription_stays_open_and_takes_no_messages),
+        cmocka_unit_test(a_rejected_subscription_has_a_response),
+        cmocka_unit_test(a_redelivered_message_is_not_replayed_twice),
+        cmocka_unit_test(a_full_message_store_is_an_error),
+        cmocka_unit_test(an_sse_event_message_without_retry_is_not_stored),
+        cmocka_unit_test(other_names_and_retry_times_of_sse_events_are_stored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

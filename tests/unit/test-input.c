@@ -70,7 +70,7 @@ static void check(struct str bytes, struct str want)
     }
 }
 
-static void a_plain_file_is_read_as_it_is(void **state)
+static void a_plain_file_is_read_unchanged(void **state)
 {
     struct buf big;
 
@@ -85,7 +85,7 @@ static void a_plain_file_is_read_as_it_is(void **state)
     buf_release(&big);
 }
 
-static void a_packed_file_is_unpacked_whatever_its_name(void **state)
+static void a_compressed_file_is_decompressed_whatever_its_name(void **state)
 {
     static const enum compress_kind kinds[] = { COMPRESS_GZIP, COMPRESS_ZSTD };
     struct buf text;
@@ -118,7 +118,7 @@ static void pack(struct buf *to, enum compress_kind kind, struct str text)
 }
 
 /* More of them than are read at once, and the text behind. */
-static void parts_that_unpack_to_nothing_are_passed_over(void **state)
+static void empty_compressed_members_are_skipped(void **state)
 {
     (void)state;
     for (enum compress_kind kind = COMPRESS_GZIP; kind <= COMPRESS_ZSTD; kind++) {
@@ -133,7 +133,7 @@ static void parts_that_unpack_to_nothing_are_passed_over(void **state)
     }
 }
 
-static void a_packed_file_that_is_cut_off_names_itself(void **state)
+static void a_truncated_compressed_file_is_named_in_the_error(void **state)
 {
     struct compressor *p = compressor_new(COMPRESS_GZIP);
     struct err e = ERR_NONE;
@@ -158,13 +158,13 @@ static void a_packed_file_that_is_cut_off_names_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_plain_file_is_read_as_it_is, make_path, remove_path),
-        cmocka_unit_test_setup_teardown(a_packed_file_is_unpacked_whatever_its_name, make_path,
+        cmocka_unit_test_setup_teardown(a_plain_file_is_read_unchanged, make_path, remove_path),
+        cmocka_unit_test_setup_teardown(a_compressed_file_is_decompressed_whatever_its_name,
+                                        make_path, remove_path),
+        cmocka_unit_test_setup_teardown(empty_compressed_members_are_skipped, make_path,
                                         remove_path),
-        cmocka_unit_test_setup_teardown(parts_that_unpack_to_nothing_are_passed_over, make_path,
-                                        remove_path),
-        cmocka_unit_test_setup_teardown(a_packed_file_that_is_cut_off_names_itself, make_path,
-                                        remove_path),
+        cmocka_unit_test_setup_teardown(a_truncated_compressed_file_is_named_in_the_error,
+                                        make_path, remove_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ static void check(const char *path, const char *cassette, const char *want)
     arena_release(&a);
 }
 
-static void a_cassette_looks_as_mcp_recorder_shows_it(void **state)
+static void a_cassette_is_shown_as_by_mcp_recorder(void **state)
 {
     (void)state;
     check("some/where/golden.json",
@@ -72,14 +72,14 @@ static void a_cassette_looks_as_mcp_recorder_shows_it(void **state)
           "  Summary: 2 requests, 1 notification, 2 lifecycle\n");
 }
 
-static void an_empty_one_has_a_blank_after_its_summary(void **state)
+static void an_empty_cassette_has_a_blank_line_after_its_summary(void **state)
 {
     (void)state;
     check("e.json", "{}",
           "e.json\n  Recorded: unknown\n\n  Interactions (0):\n\n  Summary: \n");
 }
 
-static void types_are_counted_as_the_cassette_says(void **state)
+static void types_are_counted_as_the_cassette_has_them(void **state)
 {
     (void)state;
     check("t.json",
@@ -96,7 +96,7 @@ static void types_are_counted_as_the_cassette_says(void **state)
 }
 
 /* As Python's get(), `or` and str() have it. */
-static void odd_values_look_as_python_prints_them(void **state)
+static void unusual_values_are_shown_as_python_prints_them(void **state)
 {
     static const struct {
         const char *info, *line;
@@ -145,14 +145,14 @@ static void odd_values_look_as_python_prints_them(void **state)
     arena_release(&a);
 }
 
-static void a_date_is_cut_after_its_19th_character(void **state)
+static void a_date_is_cut_after_19_characters(void **state)
 {
     (void)state;
     check("d", "{'metadata':{'recorded_at':'éTé4567890123456789 too much'}}",
           "d\n  Recorded: é é4567890123456789\n\n  Interactions (0):\n\n  Summary: \n");
 }
 
-static void nothing_in_it_reaches_the_terminal_unescaped(void **state)
+static void text_of_the_cassette_is_escaped(void **state)
 {
     (void)state;
     check("a\x1b",
@@ -176,12 +176,12 @@ static void nothing_in_it_reaches_the_terminal_unescaped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_cassette_looks_as_mcp_recorder_shows_it),
-        cmocka_unit_test(an_empty_one_has_a_blank_after_its_summary),
-        cmocka_unit_test(types_are_counted_as_the_cassette_says),
-        cmocka_unit_test(odd_values_look_as_python_prints_them),
-        cmocka_unit_test(a_date_is_cut_after_its_19th_character),
-        cmocka_unit_test(nothing_in_it_reaches_the_terminal_unescaped),
+        cmocka_unit_test(a_cassette_is_shown_as_by_mcp_recorder),
+        cmocka_unit_test(an_empty_cassette_has_a_blank_line_after_its_summary),
+        cmocka_unit_test(types_are_counted_as_the_cassette_has_them),
+        cmocka_unit_test(unusual_values_are_shown_as_python_prints_them),
+        cmocka_unit_test(a_date_is_cut_after_19_characters),
+        cmocka_unit_test(text_of_the_cassette_is_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static bool look(const struct cli *d, struct inspect_file *file, struct stats *s
     return ok;
 }
 
-static void everything_is_read_and_told(void **state)
+static void all_records_are_read_and_counted(void **state)
 {
     struct cli *d = *state;
     struct inspect_file file;
@@ -47,7 +47,7 @@ static void everything_is_read_and_told(void **state)
     stats_release(&s);
 }
 
-static void a_torn_end_is_told(void **state)
+static void a_truncated_end_is_reported(void **state)
 {
     struct cli *d = *state;
     struct inspect_file file;
@@ -61,7 +61,7 @@ static void a_torn_end_is_told(void **state)
     stats_release(&s);
 }
 
-static void what_its_format_cannot_hold_is_not_missed(void **state)
+static void features_that_the_format_lacks_are_no_findings(void **state)
 {
     struct cli *d = *state;
     struct inspect_file file;
@@ -75,7 +75,7 @@ static void what_its_format_cannot_hold_is_not_missed(void **state)
     stats_release(&s);
 }
 
-static void whoever_else_listens_gets_every_record(void **state)
+static void another_sink_gets_every_record(void **state)
 {
     struct cli *d = *state;
     struct inspect_file file;
@@ -95,7 +95,7 @@ static void whoever_else_listens_gets_every_record(void **state)
     terse_release(&t);
 }
 
-static void a_file_that_cannot_be_used_is_an_error(void **state)
+static void an_unreadable_file_is_an_error(void **state)
 {
     struct cli *d = *state;
     struct inspect_file file;
@@ -114,11 +114,11 @@ static void a_file_that_cannot_be_used_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(everything_is_read_and_told),
-        WITH_CLI(a_torn_end_is_told),
-        WITH_CLI(what_its_format_cannot_hold_is_not_missed),
-        WITH_CLI(whoever_else_listens_gets_every_record),
-        WITH_CLI(a_file_that_cannot_be_used_is_an_error),
+        WITH_CLI(all_records_are_read_and_counted),
+        WITH_CLI(a_truncated_end_is_reported),
+        WITH_CLI(features_that_the_format_lacks_are_no_findings),
+        WITH_CLI(another_sink_gets_every_record),
+        WITH_CLI(an_unreadable_file_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void assert_member(const struct shown *t, const char *name, const char *w
     arena_release(&a);
 }
 
-static void what_is_not_there_is_null_or_empty(void **state)
+static void absent_values_are_null_or_empty(void **state)
 {
     struct shown t;
 
@@ -87,7 +87,7 @@ static void what_is_not_there_is_null_or_empty(void **state)
     release(&t);
 }
 
-static void the_header_is_respelled(void **state)
+static void the_header_has_the_names_of_the_schema(void **state)
 {
     struct shown t;
 
@@ -103,7 +103,7 @@ static void the_header_is_respelled(void **state)
     release(&t);
 }
 
-static void a_session_in_numbers(void **state)
+static void a_session_is_written_with_its_counts(void **state)
 {
     struct shown t;
 
@@ -149,7 +149,7 @@ static void a_session_in_numbers(void **state)
     release(&t);
 }
 
-static void where_the_client_was_waited_for_there_are_three_durations(void **state)
+static void calls_with_server_requests_have_three_durations(void **state)
 {
     struct shown t;
 
@@ -180,7 +180,7 @@ static void where_the_client_was_waited_for_there_are_three_durations(void **sta
     release(&t);
 }
 
-static void codes_that_are_none_are_null(void **state)
+static void invalid_codes_are_null(void **state)
 {
     struct shown t;
 
@@ -193,7 +193,7 @@ static void codes_that_are_none_are_null(void **state)
     release(&t);
 }
 
-static void what_shares_a_row_says_so(void **state)
+static void an_aggregate_row_is_marked(void **state)
 {
     struct arena a = { 0 };
     struct json_val last;
@@ -234,12 +234,12 @@ static void what_shares_a_row_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_there_is_null_or_empty),
-        cmocka_unit_test(the_header_is_respelled),
-        cmocka_unit_test(a_session_in_numbers),
-        cmocka_unit_test(where_the_client_was_waited_for_there_are_three_durations),
-        cmocka_unit_test(codes_that_are_none_are_null),
-        cmocka_unit_test(what_shares_a_row_says_so),
+        cmocka_unit_test(absent_values_are_null_or_empty),
+        cmocka_unit_test(the_header_has_the_names_of_the_schema),
+        cmocka_unit_test(a_session_is_written_with_its_counts),
+        cmocka_unit_test(calls_with_server_requests_have_three_durations),
+        cmocka_unit_test(invalid_codes_are_null),
+        cmocka_unit_test(an_aggregate_row_is_marked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

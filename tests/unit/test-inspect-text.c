@@ -59,7 +59,7 @@ static void many_pings(struct shown *t, const char *method, int first, int count
     arena_release(&a);
 }
 
-static void little_is_said_about_little(void **state)
+static void a_small_recording_has_a_short_page(void **state)
 {
     struct shown t;
 
@@ -94,7 +94,7 @@ static void the_most_frequent_come_first(void **state)
     release(&t);
 }
 
-static void of_many_only_the_first_are_shown(void **state)
+static void only_the_first_rows_are_shown(void **state)
 {
     struct arena a = { 0 };
     struct shown t;
@@ -115,7 +115,7 @@ static void of_many_only_the_first_are_shown(void **state)
     release(&t);
 }
 
-static void both_sides_have_a_table(void **state)
+static void client_and_server_have_a_table_each(void **state)
 {
     struct shown t;
 
@@ -133,7 +133,7 @@ static void both_sides_have_a_table(void **state)
     release(&t);
 }
 
-static void what_goes_on_is_one_call_with_three_durations(void **state)
+static void a_continued_call_is_one_call_with_three_durations(void **state)
 {
     struct shown t;
 
@@ -164,7 +164,7 @@ static void what_goes_on_is_one_call_with_three_durations(void **state)
     release(&t);
 }
 
-static void how_they_ended_is_said_in_the_words_of_show(void **state)
+static void outcomes_have_the_words_of_show(void **state)
 {
     struct shown t;
 
@@ -189,7 +189,7 @@ static void how_they_ended_is_said_in_the_words_of_show(void **state)
     release(&t);
 }
 
-static void without_a_command_there_is_still_the_transport(void **state)
+static void without_a_command_the_transport_is_shown(void **state)
 {
     static const char header[] =
         "| {'type':'header','version':'1.0','recorded_at':"
@@ -214,7 +214,7 @@ static void without_a_command_there_is_still_the_transport(void **state)
     arena_release(&a);
 }
 
-static void sessions_are_listed_when_there_are_several(void **state)
+static void several_sessions_are_listed(void **state)
 {
     static const char one[] =
         "c2s "
@@ -235,7 +235,7 @@ static void sessions_are_listed_when_there_are_several(void **state)
     release(&t);
 }
 
-static void tools_that_nobody_called_are_named(void **state)
+static void tools_without_calls_are_named(void **state)
 {
     struct shown t;
 
@@ -253,7 +253,7 @@ static void tools_that_nobody_called_are_named(void **state)
     release(&t);
 }
 
-static void nothing_of_the_file_reaches_the_terminal_raw(void **state)
+static void text_of_the_file_is_escaped(void **state)
 {
     struct shown t;
 
@@ -288,7 +288,7 @@ static void nothing_of_the_file_reaches_the_terminal_raw(void **state)
     release(&t);
 }
 
-static void colours_come_only_when_asked_for(void **state)
+static void colours_are_used_if_enabled(void **state)
 {
     static const char story[] = "c2s {'id':2,'method':'tools/call','params':{'name':'a'}}\n"
                                 "s2c {'id':2,'result':{'isError':true}}\n";
@@ -305,7 +305,7 @@ static void colours_come_only_when_asked_for(void **state)
     release(&t);
 }
 
-static void a_sound_file_has_nothing_odd(void **state)
+static void a_complete_file_has_no_findings(void **state)
 {
     struct shown t;
 
@@ -324,18 +324,18 @@ static void a_sound_file_has_nothing_odd(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(little_is_said_about_little),
+        cmocka_unit_test(a_small_recording_has_a_short_page),
         cmocka_unit_test(the_most_frequent_come_first),
-        cmocka_unit_test(of_many_only_the_first_are_shown),
-        cmocka_unit_test(both_sides_have_a_table),
-        cmocka_unit_test(what_goes_on_is_one_call_with_three_durations),
-        cmocka_unit_test(how_they_ended_is_said_in_the_words_of_show),
-        cmocka_unit_test(without_a_command_there_is_still_the_transport),
-        cmocka_unit_test(sessions_are_listed_when_there_are_several),
-        cmocka_unit_test(tools_that_nobody_called_are_named),
-        cmocka_unit_test(nothing_of_the_file_reaches_the_terminal_raw),
-        cmocka_unit_test(colours_come_only_when_asked_for),
-        cmocka_unit_test(a_sound_file_has_nothing_odd),
+        cmocka_unit_test(only_the_first_rows_are_shown),
+        cmocka_unit_test(client_and_server_have_a_table_each),
+        cmocka_unit_test(a_continued_call_is_one_call_with_three_durations),
+        cmocka_unit_test(outcomes_have_the_words_of_show),
+        cmocka_unit_test(without_a_command_the_transport_is_shown),
+        cmocka_unit_test(several_sessions_are_listed),
+        cmocka_unit_test(tools_without_calls_are_named),
+        cmocka_unit_test(text_of_the_file_is_escaped),
+        cmocka_unit_test(colours_are_used_if_enabled),
+        cmocka_unit_test(a_complete_file_has_no_findings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@ static void check(const char *text, enum ip_kind kind, const char *bytes, size_t
 
 #define CHECK(text, kind, bytes) check(text, kind, bytes, sizeof(bytes) - 1)
 
-static void four_decimal_numbers_are_the_usual_spelling(void **state)
+static void four_decimal_numbers_are_an_ipv4_address(void **state)
 {
     (void)state;
     CHECK("127.0.0.1", IP_V4, "\xff\xff\x7f\0\0\1");
@@ -22,7 +22,7 @@ static void four_decimal_numbers_are_the_usual_spelling(void **state)
     assert_false(ip_parse(STR("0xa.0.0.1")).canonical);
 }
 
-static void every_spelling_the_system_takes_is_understood(void **state)
+static void every_spelling_of_the_system_is_parsed(void **state)
 {
     static const char *const loopback[] = {
         "127.1",      "127.0.1",      "2130706433",   "0x7f000001", "0x7f.1",
@@ -36,7 +36,7 @@ static void every_spelling_the_system_takes_is_understood(void **state)
     CHECK("1.2.65535", IP_V4, "\1\2\xff\xff");
 }
 
-static void v6_addresses_are_understood_with_and_without_a_gap(void **state)
+static void ipv6_addresses_are_parsed_with_and_without_compression(void **state)
 {
     (void)state;
     CHECK("::1", IP_V6, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1");
@@ -110,7 +110,7 @@ static void a_name_that_ends_in_a_number_resembles_an_address(void **state)
     assert_false(ip_looks_numeric(STR("...")));
 }
 
-static void loopback_and_any_are_known_in_every_spelling(void **state)
+static void loopback_and_any_are_recognized_in_every_spelling(void **state)
 {
     static const struct {
         const char *text;
@@ -148,12 +148,12 @@ static void loopback_and_any_are_known_in_every_spelling(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_decimal_numbers_are_the_usual_spelling),
-        cmocka_unit_test(every_spelling_the_system_takes_is_understood),
-        cmocka_unit_test(v6_addresses_are_understood_with_and_without_a_gap),
+        cmocka_unit_test(four_decimal_numbers_are_an_ipv4_address),
+        cmocka_unit_test(every_spelling_of_the_system_is_parsed),
+        cmocka_unit_test(ipv6_addresses_are_parsed_with_and_without_compression),
         cmocka_unit_test(invalid_addresses_are_rejected),
         cmocka_unit_test(a_name_that_ends_in_a_number_resembles_an_address),
-        cmocka_unit_test(loopback_and_any_are_known_in_every_spelling),
+        cmocka_unit_test(loopback_and_any_are_recognized_in_every_spelling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static struct json_val given(const char *text)
     return json_root(&doc);
 }
 
-static void the_absent_value_answers_every_question(void **state)
+static void accessors_accept_the_absent_value(void **state)
 {
     struct json_val none = JSON_VAL_NONE;
     struct json_iter it = json_each(none);
@@ -62,7 +62,7 @@ static void raw_bytes_and_offsets_are_those_of_the_text(void **state)
     assert_int_equal(json_type(json_get(root, STR("b"))), JSON_NULL);
 }
 
-static void every_type_is_told(void **state)
+static void every_type_is_returned(void **state)
 {
     static const enum json_type types[] = { JSON_NULL,   JSON_FALSE, JSON_TRUE,  JSON_NUMBER,
                                             JSON_STRING, JSON_ARRAY, JSON_OBJECT };
@@ -103,7 +103,7 @@ static void members_come_in_order_with_their_duplicates(void **state)
     assert_false(json_exists(json_get(json_get(root, STR("b")), STR("x"))));
 }
 
-static void counts_survive_nesting(void **state)
+static void counts_are_right_in_nested_values(void **state)
 {
     struct json_val root;
 
@@ -154,7 +154,7 @@ static void strings_are_decoded(void **state)
     assert_int_equal(json_unquoted(given("[\"x\"]")).len, 0);
 }
 
-static void escapes_are_noticed_wherever_they_stand(void **state)
+static void escapes_are_noticed_at_any_position(void **state)
 {
     char text[300];
 
@@ -172,7 +172,7 @@ static void escapes_are_noticed_wherever_they_stand(void **state)
     }
 }
 
-static void integers_are_read_and_others_refused(void **state)
+static void integers_are_read_and_other_numbers_rejected(void **state)
 {
     int64_t n;
 
@@ -192,7 +192,7 @@ static int release(void **state)
     return 0;
 }
 
-static void a_value_contains_those_inside_it(void **state)
+static void a_value_contains_its_inner_values(void **state)
 {
     struct json_val root = given("[{\"a\":[1]},2]");
     struct json_val first = json_item(root, 0), one = json_item(json_get(first, STR("a")), 0);
@@ -213,15 +213,15 @@ static void a_value_contains_those_inside_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_absent_value_answers_every_question),
+        cmocka_unit_test(accessors_accept_the_absent_value),
         cmocka_unit_test(raw_bytes_and_offsets_are_those_of_the_text),
-        cmocka_unit_test(every_type_is_told),
-        cmocka_unit_test(a_value_contains_those_inside_it),
+        cmocka_unit_test(every_type_is_returned),
+        cmocka_unit_test(a_value_contains_its_inner_values),
         cmocka_unit_test(members_come_in_order_with_their_duplicates),
-        cmocka_unit_test(counts_survive_nesting),
+        cmocka_unit_test(counts_are_right_in_nested_values),
         cmocka_unit_test(strings_are_decoded),
-        cmocka_unit_test(escapes_are_noticed_wherever_they_stand),
-        cmocka_unit_test(integers_are_read_and_others_refused),
+        cmocka_unit_test(escapes_are_noticed_at_any_position),
+        cmocka_unit_test(integers_are_read_and_other_numbers_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

@@ -35,7 +35,7 @@ static void check(const char *terse, const char *want)
 #define C2S(message) "c2s " message " \n"
 #define S2C(message) "s2c " message " \n"
 
-static void a_method_tells_who_sent_it(void **state)
+static void the_direction_follows_from_the_method(void **state)
 {
     (void)state;
     check(REQUEST(1, "tools/call") "\n" REQUEST(1, "roots/list") "\n" NOTIFICATION(
@@ -44,7 +44,7 @@ static void a_method_tells_who_sent_it(void **state)
               C2S(NOTIFICATION("initialized")) S2C(NOTIFICATION("resources/updated")) "end");
 }
 
-static void what_nothing_tells_is_the_clients(void **state)
+static void a_message_of_unknown_direction_is_from_the_client(void **state)
 {
     (void)state;
     check(REQUEST(1, "x/own") "\n" NOTIFICATION("own") "\n" REQUEST(
@@ -53,14 +53,14 @@ static void what_nothing_tells_is_the_clients(void **state)
               C2S(NOTIFICATION("cancelled")) "end");
 }
 
-static void progress_is_taken_for_the_servers(void **state)
+static void progress_is_from_the_server(void **state)
 {
     (void)state;
     check(NOTIFICATION("progress") "\n" NOTIFICATION("tasks/status") "\n",
           S2C(NOTIFICATION("progress")) S2C(NOTIFICATION("tasks/status")) "end");
 }
 
-static void an_answer_goes_the_other_way_than_its_request(void **state)
+static void a_response_has_the_opposite_direction_of_its_request(void **state)
 {
     (void)state;
     check(REQUEST(1, "tools/list") "\n" REQUEST(2, "roots/list") "\n" RESULT(
@@ -70,7 +70,7 @@ static void an_answer_goes_the_other_way_than_its_request(void **state)
 }
 
 /* Both sides count from 0: the server asks while it works on the client's call. */
-static void of_two_requests_with_one_id_the_later_is_answered_first(void **state)
+static void the_later_of_two_requests_with_one_id_is_answered_first(void **state)
 {
     (void)state;
     check(REQUEST(0, "tools/call") "\n" REQUEST(0, "sampling/createMessage") "\n" RESULT(
@@ -83,20 +83,20 @@ static void of_two_requests_with_one_id_the_later_is_answered_first(void **state
               C2S(RESULT(0, "2")) "end");
 }
 
-static void ids_are_typed(void **state)
+static void ids_are_compared_with_their_type(void **state)
 {
     (void)state;
     check(REQUEST(1, "roots/list") "\n" RESULT('1', "{}") "\n" RESULT(1, "{}") "\n",
           S2C(REQUEST(1, "roots/list")) S2C(RESULT('1', "{}")) C2S(RESULT(1, "{}")) "end");
 }
 
-static void an_answer_nobody_asked_for_is_the_servers(void **state)
+static void a_response_without_request_is_from_the_server(void **state)
 {
     (void)state;
     check(RESULT(7, "{}") "\n" ERROR(null) "\n", S2C(RESULT(7, "{}")) S2C(ERROR(null)) "end");
 }
 
-static void a_request_whose_id_the_client_waits_for_is_the_servers(void **state)
+static void a_request_with_the_id_of_a_pending_client_request_is_from_the_server(void **state)
 {
     (void)state;
     check(REQUEST(5, "tools/call") "\n" REQUEST(5, "ping") "\n" RESULT(5, "{}") "\n",
@@ -106,7 +106,7 @@ static void a_request_whose_id_the_client_waits_for_is_the_servers(void **state)
 #define CANCEL(id)                                                                             \
     "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':" #id "}}"
 
-static void who_asked_takes_it_back(void **state)
+static void a_cancellation_has_the_direction_of_its_request(void **state)
 {
     (void)state;
     check(REQUEST(1, "tools/call") "\n" REQUEST(2, "roots/list") "\n" CANCEL(2) "\n" CANCEL(
@@ -117,7 +117,7 @@ static void who_asked_takes_it_back(void **state)
 
 #define TIMED(members) "{'method':'x'," members "}"
 
-static void a_time_is_in_milliseconds_and_else_not_there(void **state)
+static void a_time_is_in_milliseconds_or_absent(void **state)
 {
     static const char *const none[] = {
         "'timestamp_ms':-1",
@@ -146,7 +146,7 @@ static void a_time_is_in_milliseconds_and_else_not_there(void **state)
     }
 }
 
-static void a_line_that_is_no_message_is_an_error_at_its_place(void **state)
+static void an_invalid_line_is_an_error_with_its_position(void **state)
 {
     static const struct {
         const char *line, *want;
@@ -173,7 +173,7 @@ static void a_line_that_is_no_message_is_an_error_at_its_place(void **state)
     }
 }
 
-static void the_probe_knows_its_own(void **state)
+static void the_probe_recognizes_jsonrpc(void **state)
 {
     static const struct terse_head heads[] = {
         { REQUEST(1, "ping"), true },
@@ -195,7 +195,7 @@ static void the_probe_knows_its_own(void **state)
     terse_check_probe(jsonrpc_format.probe, heads, sizeof heads / sizeof *heads);
 }
 
-static void messages_are_written_as_they_are_and_nothing_else_is(void **state)
+static void messages_are_written_unchanged_and_other_records_not(void **state)
 {
     struct memory_writer f;
     struct arena a = { 0 };
@@ -217,19 +217,19 @@ static void messages_are_written_as_they_are_and_nothing_else_is(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_method_tells_who_sent_it),
-        cmocka_unit_test(what_nothing_tells_is_the_clients),
-        cmocka_unit_test(progress_is_taken_for_the_servers),
-        cmocka_unit_test(an_answer_goes_the_other_way_than_its_request),
-        cmocka_unit_test(of_two_requests_with_one_id_the_later_is_answered_first),
-        cmocka_unit_test(ids_are_typed),
-        cmocka_unit_test(an_answer_nobody_asked_for_is_the_servers),
-        cmocka_unit_test(a_request_whose_id_the_client_waits_for_is_the_servers),
-        cmocka_unit_test(who_asked_takes_it_back),
-        cmocka_unit_test(a_time_is_in_milliseconds_and_else_not_there),
-        cmocka_unit_test(a_line_that_is_no_message_is_an_error_at_its_place),
-        cmocka_unit_test(the_probe_knows_its_own),
-        cmocka_unit_test(messages_are_written_as_they_are_and_nothing_else_is),
+        cmocka_unit_test(the_direction_follows_from_the_method),
+        cmocka_unit_test(a_message_of_unknown_direction_is_from_the_client),
+        cmocka_unit_test(progress_is_from_the_server),
+        cmocka_unit_test(a_response_has_the_opposite_direction_of_its_request),
+        cmocka_unit_test(the_later_of_two_requests_with_one_id_is_answered_first),
+        cmocka_unit_test(ids_are_compared_with_their_type),
+        cmocka_unit_test(a_response_without_request_is_from_the_server),
+        cmocka_unit_test(a_request_with_the_id_of_a_pending_client_request_is_from_the_server),
+        cmocka_unit_test(a_cancellation_has_the_direction_of_its_request),
+        cmocka_unit_test(a_time_is_in_milliseconds_or_absent),
+        cmocka_unit_test(an_invalid_line_is_an_error_with_its_position),
+        cmocka_unit_test(the_probe_recognizes_jsonrpc),
+        cmocka_unit_test(messages_are_written_unchanged_and_other_records_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

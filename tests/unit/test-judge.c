@@ -148,6 +148,27 @@ static void too_many_findings_are_counted(void **state)
     end(&r);
 }
 
+static void a_hint_goes_to_the_first_error_without_one(void **state)
+{
+    struct finding note = { .rule = STR("a"), .severity = FINDING_NOTE };
+    struct finding hinted = { .rule = STR("b"), .hint = STR("log in") };
+    struct finding error = { .rule = STR("c") };
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    judge_add(&r.judge, FAILURE_CONTENT, &note);
+    judge_add(&r.judge, FAILURE_CONTENT, &hinted);
+    judge_add(&r.judge, FAILURE_CONTENT, &error);
+    judge_add(&r.judge, FAILURE_CONTENT, &error);
+    judge_hint(&r.judge, STR("rebind"));
+    assert_str(r.judge.findings[0].hint, STR(""));
+    assert_str(r.judge.findings[1].hint, STR("log in"));
+    assert_str(r.judge.findings[2].hint, STR("rebind"));
+    assert_str(r.judge.findings[3].hint, STR(""));
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +178,7 @@ int main(void)
         cmocka_unit_test(the_state_of_a_recorded_open_task_may_be_any_but_a_failure),
         cmocka_unit_test(a_live_result_must_fit_the_live_output_schema),
         cmocka_unit_test(too_many_findings_are_counted),
+        cmocka_unit_test(a_hint_goes_to_the_first_error_without_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

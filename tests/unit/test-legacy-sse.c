@@ -37,7 +37,7 @@ static struct str query_of(struct bench *b, uint64_t session)
                         STR_ARG(http_line_session(session, &b->arena)));
 }
 
-static void a_stream_begins_with_where_messages_go(void **state)
+static void a_stream_begins_with_the_endpoint_event(void **state)
 {
     struct legacy_sse_session *x;
     struct bench b;
@@ -54,7 +54,7 @@ static void a_stream_begins_with_where_messages_go(void **state)
     close_bench(&b);
 }
 
-static void each_has_a_stream_of_its_own(void **state)
+static void each_session_has_its_own_stream(void **state)
 {
     struct legacy_sse_session *x, *y;
     struct bench b;
@@ -90,7 +90,7 @@ static void a_session_ends_with_its_stream(void **state)
     close_bench(&b);
 }
 
-static void only_all_of_an_id_names_a_session(void **state)
+static void only_a_complete_id_names_a_session(void **state)
 {
     struct str query;
     struct bench b;
@@ -109,7 +109,7 @@ static void only_all_of_an_id_names_a_session(void **state)
     close_bench(&b);
 }
 
-static void what_is_posted_there_is_meant_for_a_session(void **state)
+static void a_post_to_the_endpoint_path_names_a_session(void **state)
 {
     (void)state;
     assert_true(legacy_sse_is_message(STR("POST"), STR("/message"), STR("sessionId=1")));
@@ -123,11 +123,11 @@ static void what_is_posted_there_is_meant_for_a_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stream_begins_with_where_messages_go),
-        cmocka_unit_test(each_has_a_stream_of_its_own),
+        cmocka_unit_test(a_stream_begins_with_the_endpoint_event),
+        cmocka_unit_test(each_session_has_its_own_stream),
         cmocka_unit_test(a_session_ends_with_its_stream),
-        cmocka_unit_test(only_all_of_an_id_names_a_session),
-        cmocka_unit_test(what_is_posted_there_is_meant_for_a_session),
+        cmocka_unit_test(only_a_complete_id_names_a_session),
+        cmocka_unit_test(a_post_to_the_endpoint_path_names_a_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

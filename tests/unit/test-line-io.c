@@ -94,7 +94,7 @@ static void assert_read(struct writer_test *b, size_t len)
     free(got);
 }
 
-static void a_message_goes_with_its_newline_in_one_write(void **state)
+static void a_message_and_its_newline_are_one_write(void **state)
 {
     struct writer_test b;
 
@@ -107,7 +107,7 @@ static void a_message_goes_with_its_newline_in_one_write(void **state)
     end(&b);
 }
 
-static void every_message_has_its_newline(void **state)
+static void every_message_gets_a_newline(void **state)
 {
     char *big = malloc(TYPICAL + 1);
     struct writer_test b;
@@ -127,8 +127,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_split_gives_the_same_lines),
-        cmocka_unit_test(a_message_goes_with_its_newline_in_one_write),
-        cmocka_unit_test(every_message_has_its_newline),
+        cmocka_unit_test(a_message_and_its_newline_are_one_write),
+        cmocka_unit_test(every_message_gets_a_newline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void assert_taken(struct line_queue *b, const char *want)
     free(item);
 }
 
-static void lines_come_out_as_they_went_in(void **state)
+static void lines_are_taken_in_order(void **state)
 {
     char text[] = "one\n";
     struct line_queue_loss lost = { 0 };
@@ -49,7 +49,7 @@ static void lines_come_out_as_they_went_in(void **state)
     line_queue_release(&b);
 }
 
-static void the_oldest_go_and_are_counted_by_lane(void **state)
+static void the_oldest_lines_are_dropped_and_counted_by_direction(void **state)
 {
     struct line_queue_loss lost = { 0 };
     struct line_queue b;
@@ -73,7 +73,7 @@ static void the_oldest_go_and_are_counted_by_lane(void **state)
     line_queue_release(&b);
 }
 
-static void one_that_is_too_large_is_kept_alone(void **state)
+static void a_too_large_line_is_kept_alone(void **state)
 {
     struct line_queue_loss lost = { 0 };
     struct line_queue b;
@@ -87,7 +87,7 @@ static void one_that_is_too_large_is_kept_alone(void **state)
     assert_null(line_queue_pop(&b));
 }
 
-static void the_latest_lines_can_be_cut_off(void **state)
+static void the_latest_lines_can_be_removed(void **state)
 {
     struct line_queue_recent r = { .count = 0 };
     struct line_queue_loss lost = { 0 };
@@ -106,7 +106,7 @@ static void the_latest_lines_can_be_cut_off(void **state)
     assert_int_equal(line_queue_recent_cut(&r, 1, &lost), 0);
 }
 
-static void losses_add_up(void **state)
+static void losses_are_added(void **state)
 {
     struct line_queue_loss a = { .us = 7 }, b = { .us = 3 };
 
@@ -131,7 +131,7 @@ static void assert_popped(struct message_queue *u, const char *want)
     free(item);
 }
 
-static void what_waits_is_taken_in_its_order(void **state)
+static void queued_messages_are_taken_in_order(void **state)
 {
     struct message_queue u = { .first = NULL };
 
@@ -151,7 +151,7 @@ static void what_waits_is_taken_in_its_order(void **state)
     assert_int_equal(u.count, 0);
 }
 
-static void when_there_are_too_many_the_oldest_go(void **state)
+static void over_the_limit_the_oldest_messages_are_dropped(void **state)
 {
     struct message_queue u = { .first = NULL };
     char text[32];
@@ -170,13 +170,13 @@ static void when_there_are_too_many_the_oldest_go(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_come_out_as_they_went_in),
-        cmocka_unit_test(the_oldest_go_and_are_counted_by_lane),
-        cmocka_unit_test(one_that_is_too_large_is_kept_alone),
-        cmocka_unit_test(the_latest_lines_can_be_cut_off),
-        cmocka_unit_test(losses_add_up),
-        cmocka_unit_test(what_waits_is_taken_in_its_order),
-        cmocka_unit_test(when_there_are_too_many_the_oldest_go),
+        cmocka_unit_test(lines_are_taken_in_order),
+        cmocka_unit_test(the_oldest_lines_are_dropped_and_counted_by_direction),
+        cmocka_unit_test(a_too_large_line_is_kept_alone),
+        cmocka_unit_test(the_latest_lines_can_be_removed),
+        cmocka_unit_test(losses_are_added),
+        cmocka_unit_test(queued_messages_are_taken_in_order),
+        cmocka_unit_test(over_the_limit_the_oldest_messages_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void every_split_gives_the_same_lines(void **state)
     check_every_split(STR("\n\n\n"), STR("[][][]"));
 }
 
-static void a_nul_byte_is_a_byte_like_any_other(void **state)
+static void a_nul_is_an_ordinary_byte(void **state)
 {
     (void)state;
     check_every_split(STR("a\0b\nc\0"), STR("[a\0b](c\0)"));
@@ -89,20 +89,20 @@ static void a_line_of_exactly_the_limit_is_kept(void **state)
     check_every_split(STR("12345678\n1234567\n"), STR("[12345678][1234567]"));
 }
 
-static void a_longer_line_is_only_counted_and_the_next_one_is_kept(void **state)
+static void a_too_long_line_is_only_counted_and_the_next_is_kept(void **state)
 {
     (void)state;
     check_every_split(STR("123456789\nok\n"), STR("<9>[ok]"));
     check_every_split(STR("1234567890123456789012345\nok\n"), STR("<25>[ok]"));
 }
 
-static void an_unfinished_line_that_is_too_long_is_counted_at_the_end(void **state)
+static void an_incomplete_too_long_line_is_counted_at_the_end(void **state)
 {
     (void)state;
     check_every_split(STR("ok\n123456789012"), STR("[ok](<12>)"));
 }
 
-static void a_line_inside_one_chunk_is_not_copied(void **state)
+static void a_line_inside_one_read_is_not_copied(void **state)
 {
     static const char in[] = "abc\n";
     struct lines l;
@@ -122,11 +122,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_split_gives_the_same_lines),
-        cmocka_unit_test(a_nul_byte_is_a_byte_like_any_other),
+        cmocka_unit_test(a_nul_is_an_ordinary_byte),
         cmocka_unit_test(a_line_of_exactly_the_limit_is_kept),
-        cmocka_unit_test(a_longer_line_is_only_counted_and_the_next_one_is_kept),
-        cmocka_unit_test(an_unfinished_line_that_is_too_long_is_counted_at_the_end),
-        cmocka_unit_test(a_line_inside_one_chunk_is_not_copied),
+        cmocka_unit_test(a_too_long_line_is_only_counted_and_the_next_is_kept),
+        cmocka_unit_test(an_incomplete_too_long_line_is_counted_at_the_end),
+        cmocka_unit_test(a_line_inside_one_read_is_not_copied),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

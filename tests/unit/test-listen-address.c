@@ -1,7 +1,7 @@
 #include "test.h"
 #include "wire/listen-address.h"
 
-static void every_spelling_says_which_interface_and_port(void **state)
+static void every_spelling_gives_interface_and_port(void **state)
 {
     static const struct {
         const char *text, *host;
@@ -93,7 +93,7 @@ static void invalid_addresses_are_rejected_with_an_example(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_spelling_says_which_interface_and_port),
+        cmocka_unit_test(every_spelling_gives_interface_and_port),
         cmocka_unit_test(invalid_addresses_are_rejected_with_an_example),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void assert_at(struct listen_config args, int usual, const char *host, in
     assert_int_equal(at.port, port);
 }
 
-static void an_address_is_given_in_either_way(void **state)
+static void an_address_is_given_by_listen_or_port(void **state)
 {
     (void)state;
     assert_at((struct listen_config){ .listen = "8080" }, 0, "", 8080);
@@ -29,7 +29,7 @@ static void an_address_is_given_in_either_way(void **state)
     assert_at((struct listen_config){ .port = 81 }, 0, "", 81);
 }
 
-static void the_usual_port_is_for_who_gives_none(void **state)
+static void the_default_port_is_used_without_a_port(void **state)
 {
     (void)state;
     assert_at((struct listen_config){ 0 }, 5555, "", 5555);
@@ -38,7 +38,7 @@ static void the_usual_port_is_for_who_gives_none(void **state)
     assert_at((struct listen_config){ .allow_remote = true }, 5555, "", 5555);
 }
 
-static void without_an_address_nobody_listens(void **state)
+static void without_an_address_mcpreel_does_not_listen(void **state)
 {
     struct err e = ERR_NONE;
     struct listen_address at;
@@ -60,7 +60,7 @@ static void assert_refused(struct listen_config args, const char *msg)
     assert_string_equal(e.msg, msg);
 }
 
-static void others_are_let_in_only_if_that_is_asked_for(void **state)
+static void a_public_address_is_accepted_only_with_the_option(void **state)
 {
     static const char *const open[] = { "0.0.0.0:80", "*:80",        "[::]:80", "0:80",
                                         "0x0:80",     "10.0.0.1:80", "host:80" };
@@ -81,7 +81,7 @@ static void others_are_let_in_only_if_that_is_asked_for(void **state)
     }
 }
 
-static void who_is_let_in_is_said_by_the_options(void **state)
+static void the_options_select_accepted_hosts_and_origins(void **state)
 {
     static const char *names[] = { "mcp.example", "https://app.example" };
     struct listen_config args = { .listen = "80",
@@ -109,7 +109,7 @@ static void who_is_let_in_is_said_by_the_options(void **state)
     assert_true(listen_config_is_public(&args, &at));
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void contradicting_options_are_rejected(void **state)
 {
     static const char *wrong[] = { "https://app.example/" };
 
@@ -122,7 +122,7 @@ static void what_does_not_fit_is_refused(void **state)
                    "'--allow-origin': 'https://app.example/' is not an origin");
 }
 
-static void a_descriptor_that_nothing_can_be_told_is_refused(void **state)
+static void a_descriptor_that_cannot_be_written_is_rejected(void **state)
 {
     char msg[80];
     int ends[2];
@@ -143,7 +143,7 @@ static void keep(void *to, struct str line)
     buf_add(to, line);
 }
 
-static void that_there_are_too_many_is_told_aloud_once(void **state)
+static void the_connection_limit_is_logged_once(void **state)
 {
     const struct http_exchange_failure crowd = { .kind = HTTP_EXCHANGE_OVERLOAD,
                                                  .text = "too many" };
@@ -164,7 +164,7 @@ static void that_there_are_too_many_is_told_aloud_once(void **state)
     buf_release(&said);
 }
 
-static void every_reason_to_be_kept_out_is_told_aloud_once(void **state)
+static void every_reason_of_rejection_is_logged_once(void **state)
 {
     static const struct http_access_decision host = { 403, HTTP_ACCESS_HOST, "not here" };
     static const struct http_access_decision type = { 415, HTTP_ACCESS_CONTENT_TYPE, "not so" };
@@ -187,8 +187,8 @@ static void every_reason_to_be_kept_out_is_told_aloud_once(void **state)
     buf_release(&said);
 }
 
-/* Whoever sends them can write anything there. */
-static void of_values_of_headers_no_more_is_told_than_names(void **state)
+/* A client can send any text there. */
+static void values_of_headers_are_not_logged(void **state)
 {
     static const struct {
         enum http_access_reason why;
@@ -243,7 +243,7 @@ static void assert_told(struct cli *d, bool json, const char *host, const char *
     assert_str(buf_str(&d->out), str_z(want));
 }
 
-static void the_url_is_told_on_standard_output(void **state)
+static void the_url_is_written_to_standard_output(void **state)
 {
     assert_told(*state, false, "127.0.0.1", "http://127.0.0.1:80/mcp\n");
     assert_told(*state, false, "::1", "http://[::1]:80/mcp\n");
@@ -251,7 +251,7 @@ static void the_url_is_told_on_standard_output(void **state)
                 "{\"event\":\"listening\",\"url\":\"http://localhost:80/mcp\"}\n");
 }
 
-static void the_address_is_told_on_a_descriptor_and_its_end_follows(void **state)
+static void the_address_is_written_to_a_descriptor_that_is_then_closed(void **state)
 {
     struct cli *d = *state;
     struct app app = { .sys = &d->faults.sys };
@@ -278,18 +278,18 @@ static void the_address_is_told_on_a_descriptor_and_its_end_follows(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_is_given_in_either_way),
-        cmocka_unit_test(the_usual_port_is_for_who_gives_none),
-        cmocka_unit_test(without_an_address_nobody_listens),
-        cmocka_unit_test(others_are_let_in_only_if_that_is_asked_for),
-        cmocka_unit_test(who_is_let_in_is_said_by_the_options),
-        cmocka_unit_test(what_does_not_fit_is_refused),
-        cmocka_unit_test(a_descriptor_that_nothing_can_be_told_is_refused),
-        cmocka_unit_test(that_there_are_too_many_is_told_aloud_once),
-        cmocka_unit_test(every_reason_to_be_kept_out_is_told_aloud_once),
-        cmocka_unit_test(of_values_of_headers_no_more_is_told_than_names),
-        WITH_CLI(the_url_is_told_on_standard_output),
-        WITH_CLI(the_address_is_told_on_a_descriptor_and_its_end_follows),
+        cmocka_unit_test(an_address_is_given_by_listen_or_port),
+        cmocka_unit_test(the_default_port_is_used_without_a_port),
+        cmocka_unit_test(without_an_address_mcpreel_does_not_listen),
+        cmocka_unit_test(a_public_address_is_accepted_only_with_the_option),
+        cmocka_unit_test(the_options_select_accepted_hosts_and_origins),
+        cmocka_unit_test(contradicting_options_are_rejected),
+        cmocka_unit_test(a_descriptor_that_cannot_be_written_is_rejected),
+        cmocka_unit_test(the_connection_limit_is_logged_once),
+        cmocka_unit_test(every_reason_of_rejection_is_logged_once),
+        cmocka_unit_test(values_of_headers_are_not_logged),
+        WITH_CLI(the_url_is_written_to_standard_output),
+        WITH_CLI(the_address_is_written_to_a_descriptor_that_is_then_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "raw-client.h"
 #include "test.h"
 
-/* Who has come, and what the first of them said. */
+/* Returns the connected clients, and the text of the first of them. */
 struct hall {
     struct loop *loop;
     struct listener *listener;
@@ -112,7 +112,7 @@ static void wait_for(struct hall *h, size_t count)
     assert_true(raw_client_run_until(h->loop, have_come, h));
 }
 
-static void one_is_connected_and_talks_both_ways(void **state)
+static void a_client_connects_and_data_flows_both_ways(void **state)
 {
     struct buf heard;
     struct hall h;
@@ -143,7 +143,7 @@ static void one_is_connected_and_talks_both_ways(void **state)
     buf_release(&heard);
 }
 
-static void what_is_queued_goes_out_before_the_end(void **state)
+static void queued_bytes_are_sent_before_the_end(void **state)
 {
     enum { SIZE = 8 << 20 };
     char *much = calloc(1, SIZE);
@@ -168,7 +168,7 @@ static void what_is_queued_goes_out_before_the_end(void **state)
     free(much);
 }
 
-static void a_reset_is_seen_as_one_from_both_ends(void **state)
+static void a_reset_is_reported_on_both_sides(void **state)
 {
     struct linger at_once = { .l_onoff = 1 };
     struct buf heard;
@@ -196,7 +196,7 @@ static void a_reset_is_seen_as_one_from_both_ends(void **state)
     buf_release(&heard);
 }
 
-static void after_it_is_closed_nobody_can_come(void **state)
+static void a_closed_listener_accepts_no_connection(void **state)
 {
     struct hall h, again;
     struct err e = ERR_NONE;
@@ -209,7 +209,7 @@ static void after_it_is_closed_nobody_can_come(void **state)
     wait_for(&h, 1);
     listener_close(h.listener);
     h.listener = NULL;
-    /* Who is there stays, and the port is free at once. */
+    /* Connected clients stay, and the port is free at once. */
     again = (struct hall){ .loop = h.loop };
     assert_true(
         listener_open(&again.listener, h.loop, STR("127.0.0.1"), port, &events, &again, &e));
@@ -221,7 +221,7 @@ static void after_it_is_closed_nobody_can_come(void **state)
     close_hall(&h);
 }
 
-static void who_comes_in_a_pause_waits(void **state)
+static void a_connection_during_a_pause_waits(void **state)
 {
     struct hall h;
     int fds[3];
@@ -243,7 +243,7 @@ static void who_comes_in_a_pause_waits(void **state)
     close_hall(&h);
 }
 
-static void this_machine_alone_has_two_addresses(void **state)
+static void localhost_listens_on_two_addresses(void **state)
 {
     static const struct str names[] = { STR_INIT(""), STR_INIT("localhost") };
 
@@ -261,7 +261,7 @@ static void this_machine_alone_has_two_addresses(void **state)
     }
 }
 
-static void addresses_are_taken_in_every_spelling(void **state)
+static void addresses_are_accepted_in_every_spelling(void **state)
 {
     static const struct {
         const char *text, *is;
@@ -282,7 +282,7 @@ static void addresses_are_taken_in_every_spelling(void **state)
     }
 }
 
-static void why_one_cannot_listen_is_said_in_one_line(void **state)
+static void a_listen_error_is_one_line(void **state)
 {
     struct hall h;
     struct err e = ERR_NONE;
@@ -300,7 +300,7 @@ static void why_one_cannot_listen_is_said_in_one_line(void **state)
     assert_int_equal(e.kind, ERR_IO);
     assert_string_equal(e.hint, "choose another port, or 0 for any free port");
 
-    /* Also if it is one of two addresses that somebody else has. */
+    /* Also if another process has one of the two addresses. */
     assert_false(listener_open(&other, h.loop, STR(""), port, &events, &h, &e));
     snprintf(want, sizeof want, "cannot listen on 'localhost:%d': address already in use",
              port);
@@ -330,7 +330,7 @@ static bool was_scarce(void *to)
     return h->scarce > 0;
 }
 
-static void without_descriptors_one_is_told_and_nobody_spins(void **state)
+static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin(void **state)
 {
     enum { MANY = 30 };
     struct rlimit before, few;
@@ -374,15 +374,15 @@ static void without_descriptors_one_is_told_and_nobody_spins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_is_connected_and_talks_both_ways),
-        cmocka_unit_test(what_is_queued_goes_out_before_the_end),
-        cmocka_unit_test(a_reset_is_seen_as_one_from_both_ends),
-        cmocka_unit_test(after_it_is_closed_nobody_can_come),
-        cmocka_unit_test(who_comes_in_a_pause_waits),
-        cmocka_unit_test(this_machine_alone_has_two_addresses),
-        cmocka_unit_test(addresses_are_taken_in_every_spelling),
-        cmocka_unit_test(why_one_cannot_listen_is_said_in_one_line),
-        cmocka_unit_test(without_descriptors_one_is_told_and_nobody_spins),
+        cmocka_unit_test(a_client_connects_and_data_flows_both_ways),
+        cmocka_unit_test(queued_bytes_are_sent_before_the_end),
+        cmocka_unit_test(a_reset_is_reported_on_both_sides),
+        cmocka_unit_test(a_closed_listener_accepts_no_connection),
+        cmocka_unit_test(a_connection_during_a_pause_waits),
+        cmocka_unit_test(localhost_listens_on_two_addresses),
+        cmocka_unit_test(addresses_are_accepted_in_every_spelling),
+        cmocka_unit_test(a_listen_error_is_one_line),
+        cmocka_unit_test(without_descriptors_one_error_is_reported_and_the_loop_does_not_spin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,10 +3,12 @@
 #include "terse.h"
 #include "test.h"
 
-static bool secret(void *arg, struct str name, struct str *value)
+static bool secret(void *arg, struct str name, struct str *value, struct str *why)
 {
     (void)arg;
     *value = STR("k\"1");
+    if (str_eq(name, STR("SHORT")))
+        *why = STR("SHORT is too short");
     return str_eq(name, STR("API_KEY"));
 }
 
@@ -58,7 +60,7 @@ static void check(struct rig *r, const char *recorded, const char *id, const cha
         got = buf_str(&r->request.text);
         break;
     case LIVE_REQUEST_BLOCKED:
-        got = arena_printf(&r->arena, "blocked by %u", r->request.blocker);
+        got = arena_printf(&r->arena, "blocked by %u", r->request.loss.call);
         break;
     case LIVE_REQUEST_SKIPPED:
         got = arena_printf(&r->arena, "skipped: %s", buf_z(&r->request.reason));
@@ -112,18 +114,20 @@ static void live_values_replace_recorded_ones_in_params(void **state)
     end(&r);
 }
 
-static void a_value_of_a_failed_call_blocks(void **state)
+static void a_value_of_a_failed_call_blocks_the_request(void **state)
 {
     struct rig r;
 
     (void)state;
     begin(&r);
-    rebind_lose(&r.rebind, 3, parse(&r, &r.json, "{'result':{'taskId':'t1'}}"));
+    rebind_note_later(&r.rebind, parse(&r, &r.json, "{'taskId':'t1'}"));
+    rebind_lose(&r.rebind, (struct rebind_loss){ 3, "failed" }, STR("tools/call"),
+                parse(&r, &r.json, "{'result':{'taskId':'t1'}}"));
     check(&r, "{'id':1,'method':'tasks/get','params':{'taskId':'t1'}}", "2", "blocked by 3");
     end(&r);
 }
 
-static void secrets_of_known_names_are_put_back(void **state)
+static void secrets_of_known_names_are_inserted(void **state)
 {
     struct rig r;
 
@@ -134,7 +138,7 @@ static void secrets_of_known_names_are_put_back(void **state)
     end(&r);
 }
 
-static void unknown_secrets_skip_the_request_and_say_why(void **state)
+static void unknown_secrets_skip_the_request_with_a_reason(void **state)
 {
     struct rig r;
 
@@ -142,6 +146,8 @@ static void unknown_secrets_skip_the_request_and_say_why(void **state)
     begin(&r);
     check(&r, "{'id':1,'method':'a','params':{'k':'[REDACTED:OTHER]'}}", "2",
           "skipped: a redacted value is needed: set the environment variable OTHER");
+    check(&r, "{'id':1,'method':'a','params':{'k':'[REDACTED:SHORT]'}}", "2",
+          "skipped: SHORT is too short");
     check(&r, "{'id':1,'method':'a','params':{'k':'[REDACTED:rule-2]'}}", "2",
           "skipped: a value that was redacted by a rule is needed");
     check(&r, "{'id':1,'method':'a','params':{'k':'[REDACTED]'}}", "2",
@@ -155,9 +161,9 @@ int main(void)
         cmocka_unit_test(the_id_and_the_progress_token_are_replaced),
         cmocka_unit_test(a_cancellation_names_the_live_request),
         cmocka_unit_test(live_values_replace_recorded_ones_in_params),
-        cmocka_unit_test(a_value_of_a_failed_call_blocks),
-        cmocka_unit_test(secrets_of_known_names_are_put_back),
-        cmocka_unit_test(unknown_secrets_skip_the_request_and_say_why),
+        cmocka_unit_test(a_value_of_a_failed_call_blocks_the_request),
+        cmocka_unit_test(secrets_of_known_names_are_inserted),
+        cmocka_unit_test(unknown_secrets_skip_the_request_with_a_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

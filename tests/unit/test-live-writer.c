@@ -108,7 +108,7 @@ static void ignore(void *to, struct str line)
     (void)line;
 }
 
-/* What a reader makes of the file. */
+/* Returns the file as a reader returns it. */
 static void assert_read(const char *path, const char *want)
 {
     struct log log = { .level = LOG_ERROR, .write = ignore };
@@ -125,7 +125,7 @@ static void assert_read(const char *path, const char *want)
 #define HEADER "@0 header version=1.0 name= upstream=server\n"
 #define MESSAGE(n) "@" #n "000 conn=1 #" #n " c2s {'method':'m'}\n"
 
-static void a_record_is_in_the_file_at_once_and_the_footer_at_the_end(void **state)
+static void a_record_is_written_at_once_and_the_footer_at_the_end(void **state)
 {
     struct fault_sys f;
     struct live_writer_result how;
@@ -154,7 +154,7 @@ static void a_record_is_in_the_file_at_once_and_the_footer_at_the_end(void **sta
                "@1000 footer messages=1+0=1 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
-static void lines_wait_for_each_other_if_they_are_to_be_written_together(void **state)
+static void lines_of_one_batch_are_written_together(void **state)
 {
     struct live_writer_config config = usual;
     struct fault_sys f;
@@ -182,7 +182,7 @@ static void lines_wait_for_each_other_if_they_are_to_be_written_together(void **
 }
 
 /* Wherever their write ends, and whether or not the rest of a line can be cut off. */
-static void of_lines_written_together_none_is_lost_or_twice_there(void **state)
+static void lines_written_together_are_neither_lost_nor_duplicated(void **state)
 {
     struct live_writer_config config = usual;
 
@@ -236,7 +236,7 @@ static void lines_written_together_are_counted_one_by_one(void **state)
 }
 
 /* Many of them, and long ones, do not wait; nor does anything change its place. */
-static void only_so_much_waits(void **state)
+static void the_size_of_a_batch_of_lines_is_limited(void **state)
 {
     struct live_writer_config config = usual;
     struct fault_sys f;
@@ -292,7 +292,7 @@ static ssize_t write_with_effort(const struct sys *sys, int fd, const void *from
 }
 
 /* As on a machine where others have the processor, or with a line of many megabytes. */
-static void a_write_that_is_slow_without_waiting_is_not_the_disks_fault(void **state)
+static void a_slow_write_without_blocking_is_not_reported(void **state)
 {
     struct err e = ERR_NONE;
     struct fault_sys f;
@@ -323,7 +323,7 @@ static void allow(rlim_t bytes)
 }
 
 /* There is no room for what is long, but for the account of it. */
-static void what_is_lost_stands_in_the_file_by_who_said_it(void **state)
+static void lost_lines_are_counted_in_a_gap_by_direction(void **state)
 {
     struct fault_sys f;
     struct live_writer_result how;
@@ -360,7 +360,7 @@ static void what_is_lost_stands_in_the_file_by_who_said_it(void **state)
                "@4000 footer messages=4+0=4 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
-static void a_sync_that_failed_stands_in_the_file(void **state)
+static void a_failed_sync_is_noted_in_the_file(void **state)
 {
     struct live_writer_config config = usual;
     struct fault_sys f;
@@ -386,7 +386,7 @@ static void a_sync_that_failed_stands_in_the_file(void **state)
                           "Input/output error)\n");
 }
 
-static void a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer(void **state)
+static void a_too_long_line_becomes_a_gap_and_frees_its_buffer(void **state)
 {
     char *many = calloc(1, LIMIT_LINE);
     struct fault_sys f;
@@ -412,7 +412,7 @@ static void a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer(void **stat
 
 #define FOOTER(us, n) "@" us " footer messages=" n "+0=" n " ms="
 
-static void a_part_has_its_own_header_and_footer(void **state)
+static void a_rotated_part_has_its_own_header_and_footer(void **state)
 {
     struct live_writer_config config = usual;
     struct fault_sys f;
@@ -438,7 +438,7 @@ static void a_part_has_its_own_header_and_footer(void **state)
                                  "5000", "1") "0 errors=0 code=0 protocol= server= client=\n");
 }
 
-static void a_name_that_is_taken_is_passed_over(void **state)
+static void the_name_of_an_existing_file_is_skipped(void **state)
 {
     struct live_writer_config config = usual;
     struct err e = ERR_NONE;
@@ -462,7 +462,7 @@ static void a_name_that_is_taken_is_passed_over(void **state)
     assert_int_equal(access("a.4.jsonl", F_OK), -1);
 }
 
-static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **state)
+static void a_part_that_cannot_be_created_is_reported_and_the_old_one_continues(void **state)
 {
     struct live_writer_config config = usual;
     struct err e = ERR_NONE;
@@ -490,7 +490,7 @@ static void a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on(void **st
     assert_read("a.2.jsonl", HEADER MESSAGE(3));
 }
 
-static void parts_are_named_by_number_before_the_extension(void **state)
+static void parts_have_a_number_before_the_extension(void **state)
 {
     static const struct {
         const char *path;
@@ -513,7 +513,7 @@ static void parts_are_named_by_number_before_the_extension(void **state)
     }
 }
 
-static void what_is_abandoned_leaves_no_file(void **state)
+static void an_aborted_recording_leaves_no_file(void **state)
 {
     struct fault_sys f;
     struct live_writer l;
@@ -527,7 +527,7 @@ static void what_is_abandoned_leaves_no_file(void **state)
     assert_int_equal(access("a.jsonl", F_OK), -1);
 }
 
-static void what_cannot_be_made_is_not_begun(void **state)
+static void a_recording_that_cannot_be_created_does_not_start(void **state)
 {
     struct err e = ERR_NONE;
     struct fault_sys f;
@@ -544,22 +544,22 @@ static void what_cannot_be_made_is_not_begun(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_record_is_in_the_file_at_once_and_the_footer_at_the_end),
-        IN_TEMP_DIR(lines_wait_for_each_other_if_they_are_to_be_written_together),
-        IN_TEMP_DIR(of_lines_written_together_none_is_lost_or_twice_there),
+        IN_TEMP_DIR(a_record_is_written_at_once_and_the_footer_at_the_end),
+        IN_TEMP_DIR(lines_of_one_batch_are_written_together),
+        IN_TEMP_DIR(lines_written_together_are_neither_lost_nor_duplicated),
         IN_TEMP_DIR(lines_written_together_are_counted_one_by_one),
-        IN_TEMP_DIR(only_so_much_waits),
+        IN_TEMP_DIR(the_size_of_a_batch_of_lines_is_limited),
         IN_TEMP_DIR(plain_files_have_three_kinds_of_lines),
-        IN_TEMP_DIR(a_write_that_is_slow_without_waiting_is_not_the_disks_fault),
-        IN_TEMP_DIR(what_is_lost_stands_in_the_file_by_who_said_it),
-        IN_TEMP_DIR(a_sync_that_failed_stands_in_the_file),
-        IN_TEMP_DIR(a_line_that_is_too_long_leaves_a_gap_and_no_large_buffer),
-        IN_TEMP_DIR(a_part_has_its_own_header_and_footer),
-        IN_TEMP_DIR(a_name_that_is_taken_is_passed_over),
-        IN_TEMP_DIR(a_part_that_cannot_be_made_is_told_and_the_old_one_goes_on),
-        IN_TEMP_DIR(parts_are_named_by_number_before_the_extension),
-        IN_TEMP_DIR(what_is_abandoned_leaves_no_file),
-        IN_TEMP_DIR(what_cannot_be_made_is_not_begun),
+        IN_TEMP_DIR(a_slow_write_without_blocking_is_not_reported),
+        IN_TEMP_DIR(lost_lines_are_counted_in_a_gap_by_direction),
+        IN_TEMP_DIR(a_failed_sync_is_noted_in_the_file),
+        IN_TEMP_DIR(a_too_long_line_becomes_a_gap_and_frees_its_buffer),
+        IN_TEMP_DIR(a_rotated_part_has_its_own_header_and_footer),
+        IN_TEMP_DIR(the_name_of_an_existing_file_is_skipped),
+        IN_TEMP_DIR(a_part_that_cannot_be_created_is_reported_and_the_old_one_continues),
+        IN_TEMP_DIR(parts_have_a_number_before_the_extension),
+        IN_TEMP_DIR(an_aborted_recording_leaves_no_file),
+        IN_TEMP_DIR(a_recording_that_cannot_be_created_does_not_start),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static struct log log_to(struct heard *h, enum log_level level, bool color)
     return (struct log){ .level = level, .color = color, .write = hear, .arg = h };
 }
 
-static void only_levels_up_to_the_chosen_one_are_heard(void **state)
+static void only_levels_up_to_the_selected_one_are_written(void **state)
 {
     static const char *const want[] = {
         [LOG_ERROR] = "mcpreel: e\n",
@@ -66,7 +66,7 @@ static void a_line_is_escaped_and_stays_one_line(void **state)
     buf_release(&h.text);
 }
 
-static void colour_wraps_the_text_and_ends_with_the_line(void **state)
+static void colour_ends_with_the_line(void **state)
 {
     struct heard h;
     struct log l = log_to(&h, LOG_DEBUG, true);
@@ -83,7 +83,7 @@ static void colour_wraps_the_text_and_ends_with_the_line(void **state)
     buf_release(&h.text);
 }
 
-static void an_error_comes_with_its_hint_in_one_piece(void **state)
+static void an_error_and_its_hint_are_one_write(void **state)
 {
     struct heard h;
     struct log l = log_to(&h, LOG_ERROR, false);
@@ -102,7 +102,7 @@ static void an_error_comes_with_its_hint_in_one_piece(void **state)
     buf_release(&h.text);
 }
 
-static void the_longest_error_is_shown_whole(void **state)
+static void the_longest_error_is_written_completely(void **state)
 {
     struct heard h;
     struct log l = log_to(&h, LOG_ERROR, true);
@@ -117,7 +117,7 @@ static void the_longest_error_is_shown_whole(void **state)
     buf_release(&h.text);
 }
 
-static void a_message_beyond_all_measure_is_cut_between_characters(void **state)
+static void a_too_long_message_is_cut_between_characters(void **state)
 {
     enum { LIMIT = 4096 };
 
@@ -138,7 +138,7 @@ static void a_message_beyond_all_measure_is_cut_between_characters(void **state)
     }
 }
 
-static void a_cut_message_of_control_characters_still_ends_in_a_newline(void **state)
+static void a_truncated_message_of_control_characters_ends_with_a_newline(void **state)
 {
     char text[10000];
     struct heard h;
@@ -151,7 +151,7 @@ static void a_cut_message_of_control_characters_still_ends_in_a_newline(void **s
     buf_release(&h.text);
 }
 
-static void a_message_that_just_fits_is_not_cut(void **state)
+static void a_message_of_the_maximum_length_is_not_cut(void **state)
 {
     struct heard h;
     struct log l = log_to(&h, LOG_INFO, false);
@@ -229,7 +229,7 @@ static void empty_pipe(int fd)
         ;
 }
 
-static void a_queue_keeps_what_there_is_no_room_for(void **state)
+static void a_queue_keeps_lines_that_the_pipe_does_not_accept(void **state)
 {
     static const char want[] = "mcpreel: one\nmcpreel: two\nmcpreel: three\n";
     char at[100] = "";
@@ -253,7 +253,7 @@ static void a_queue_keeps_what_there_is_no_room_for(void **state)
     close(fds[1]);
 }
 
-static void a_queue_that_is_full_drops_whole_lines(void **state)
+static void a_full_queue_drops_complete_lines(void **state)
 {
     struct log_queue q;
     struct log l;
@@ -267,12 +267,12 @@ static void a_queue_that_is_full_drops_whole_lines(void **state)
         log_printf(&l, LOG_INFO, "%04000d", i);
     assert_in_range(q.pending.len, 60000, 64 << 10);
     assert_int_equal(q.pending.len % (4000 + STR("mcpreel: \n").len), 0);
-    log_queue_finish(&q, 30); /* nobody takes it */
+    log_queue_finish(&q, 30); /* no reader takes it */
     close(fds[0]);
     close(fds[1]);
 }
 
-static void what_waits_at_the_end_is_taken_by_who_reads_slowly(void **state)
+static void queued_lines_are_written_at_the_end_to_a_slow_reader(void **state)
 {
     struct reader r;
     pthread_t thread;
@@ -299,7 +299,7 @@ static void what_waits_at_the_end_is_taken_by_who_reads_slowly(void **state)
 }
 
 /* As a whole program would: the signal of a broken pipe is not ignored. */
-static void a_queue_does_not_wait_for_a_reader_that_has_gone(void **state)
+static void a_queue_does_not_wait_for_a_closed_reader(void **state)
 {
     struct log_queue q;
     struct log l;
@@ -316,7 +316,7 @@ static void a_queue_does_not_wait_for_a_reader_that_has_gone(void **state)
     close(fds[1]);
 }
 
-static void a_log_of_another_kind_needs_no_queue(void **state)
+static void a_log_without_descriptor_needs_no_queue(void **state)
 {
     struct heard h;
     struct log l = log_to(&h, LOG_INFO, false);
@@ -330,7 +330,7 @@ static void a_log_of_another_kind_needs_no_queue(void **state)
     buf_release(&h.text);
 }
 
-static void a_log_nobody_can_hear_is_no_trouble(void **state)
+static void a_log_without_output_is_no_error(void **state)
 {
     struct log l;
     int fds[2];
@@ -349,21 +349,21 @@ static void a_log_nobody_can_hear_is_no_trouble(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_levels_up_to_the_chosen_one_are_heard),
+        cmocka_unit_test(only_levels_up_to_the_selected_one_are_written),
         cmocka_unit_test(a_line_is_escaped_and_stays_one_line),
-        cmocka_unit_test(colour_wraps_the_text_and_ends_with_the_line),
-        cmocka_unit_test(an_error_comes_with_its_hint_in_one_piece),
-        cmocka_unit_test(the_longest_error_is_shown_whole),
-        cmocka_unit_test(a_message_beyond_all_measure_is_cut_between_characters),
-        cmocka_unit_test(a_cut_message_of_control_characters_still_ends_in_a_newline),
-        cmocka_unit_test(a_message_that_just_fits_is_not_cut),
+        cmocka_unit_test(colour_ends_with_the_line),
+        cmocka_unit_test(an_error_and_its_hint_are_one_write),
+        cmocka_unit_test(the_longest_error_is_written_completely),
+        cmocka_unit_test(a_too_long_message_is_cut_between_characters),
+        cmocka_unit_test(a_truncated_message_of_control_characters_ends_with_a_newline),
+        cmocka_unit_test(a_message_of_the_maximum_length_is_not_cut),
         cmocka_unit_test(a_full_pipe_is_waited_for),
-        cmocka_unit_test(a_queue_keeps_what_there_is_no_room_for),
-        cmocka_unit_test(a_queue_that_is_full_drops_whole_lines),
-        cmocka_unit_test(what_waits_at_the_end_is_taken_by_who_reads_slowly),
-        cmocka_unit_test(a_queue_does_not_wait_for_a_reader_that_has_gone),
-        cmocka_unit_test(a_log_of_another_kind_needs_no_queue),
-        cmocka_unit_test(a_log_nobody_can_hear_is_no_trouble),
+        cmocka_unit_test(a_queue_keeps_lines_that_the_pipe_does_not_accept),
+        cmocka_unit_test(a_full_queue_drops_complete_lines),
+        cmocka_unit_test(queued_lines_are_written_at_the_end_to_a_slow_reader),
+        cmocka_unit_test(a_queue_does_not_wait_for_a_closed_reader),
+        cmocka_unit_test(a_log_without_descriptor_needs_no_queue),
+        cmocka_unit_test(a_log_without_output_is_no_error),
     };
     alarm(100); /* who waits for ever must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

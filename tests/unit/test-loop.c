@@ -12,7 +12,7 @@ static void count(void *to)
     ++*(int *)to;
 }
 
-static void with_nothing_to_wait_for_it_ends_at_once(void **state)
+static void an_empty_loop_ends_at_once(void **state)
 {
     struct loop *l = loop_new();
 
@@ -28,7 +28,7 @@ static void stop(void *to)
     loop_stop(*(struct loop **)to);
 }
 
-static void it_stops_when_told_and_can_be_run_again(void **state)
+static void a_stopped_loop_can_run_again(void **state)
 {
     struct loop *l = loop_new();
     struct timer *first = timer_new(l, stop, &l), *second;
@@ -47,7 +47,7 @@ static void it_stops_when_told_and_can_be_run_again(void **state)
     loop_free(l);
 }
 
-static void told_to_stop_before_it_runs_it_does_not_run(void **state)
+static void a_loop_stopped_before_its_run_does_not_run(void **state)
 {
     struct loop *l = loop_new();
     int fired = 0;
@@ -63,7 +63,7 @@ static void told_to_stop_before_it_runs_it_does_not_run(void **state)
     loop_free(l);
 }
 
-static void told_to_stop_after_it_ran_it_can_still_be_freed(void **state)
+static void a_loop_stopped_after_its_run_can_be_freed(void **state)
 {
     struct loop *l = loop_new();
     struct timer *t = timer_new(l, stop, &l);
@@ -75,7 +75,7 @@ static void told_to_stop_after_it_ran_it_can_still_be_freed(void **state)
     loop_free(l);
 }
 
-static void writing_to_nobody_does_not_end_us(void **state)
+static void sigpipe_is_ignored(void **state)
 {
     struct loop *l = loop_new();
     int fds[2];
@@ -96,7 +96,7 @@ static void free_with_a_timer(void)
     loop_free(l);
 }
 
-static void what_is_left_open_is_a_bug(void **state)
+static void an_open_handle_at_the_end_is_a_bug(void **state)
 {
     (void)state;
     assert_aborts(free_with_a_timer, "bug at");
@@ -105,12 +105,12 @@ static void what_is_left_open_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_nothing_to_wait_for_it_ends_at_once),
-        cmocka_unit_test(it_stops_when_told_and_can_be_run_again),
-        cmocka_unit_test(told_to_stop_before_it_runs_it_does_not_run),
-        cmocka_unit_test(told_to_stop_after_it_ran_it_can_still_be_freed),
-        cmocka_unit_test(writing_to_nobody_does_not_end_us),
-        cmocka_unit_test(what_is_left_open_is_a_bug),
+        cmocka_unit_test(an_empty_loop_ends_at_once),
+        cmocka_unit_test(a_stopped_loop_can_run_again),
+        cmocka_unit_test(a_loop_stopped_before_its_run_does_not_run),
+        cmocka_unit_test(a_loop_stopped_after_its_run_can_be_freed),
+        cmocka_unit_test(sigpipe_is_ignored),
+        cmocka_unit_test(an_open_handle_at_the_end_is_a_bug),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

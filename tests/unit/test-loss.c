@@ -16,8 +16,8 @@ static void assert_lost(const struct loss *l, const char *want)
     buf_release(&text);
 }
 
-/* What a format that keeps `keeps` loses of the story, which stood in one that keeps
- * `source_keeps`. */
+/* Returns what a format that keeps `keeps` loses of the records, which came from one that
+ * keeps `source_keeps`. */
 static void tell(unsigned had, unsigned keeps, const char *story, const char *want)
 {
     struct loss l;
@@ -32,14 +32,14 @@ static void tell(unsigned had, unsigned keeps, const char *story, const char *wa
 #define PING "@1 c2s {'id':1,'method':'ping'}\n"
 #define PONG "@2 s2c {'id':1,'result':{}}\n"
 
-static void what_is_kept_is_not_lost(void **state)
+static void kept_features_are_not_lost(void **state)
 {
     (void)state;
     tell(EVERYTHING, EVERYTHING, PING "| {'type':'stderr','text':'x'}\n" PONG, "");
     tell(EVERYTHING, 0, "", "");
 }
 
-static void what_a_record_has_is_counted_by_part(void **state)
+static void losses_of_a_record_are_counted_by_feature(void **state)
 {
     (void)state;
     tell(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING PONG, "the times of 2 messages");
@@ -53,14 +53,14 @@ static void what_a_record_has_is_counted_by_part(void **state)
          "2 starts and ends of the server, 1 gap of the recorder");
 }
 
-static void bytes_and_sides_are_lost_with_every_message(void **state)
+static void bytes_and_directions_are_lost_with_every_message(void **state)
 {
     (void)state;
     tell(EVERYTHING, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION), PING PONG,
          "the exact bytes of 2 messages, which side sent 2 messages");
 }
 
-static void what_was_not_there_is_not_lost(void **state)
+static void absent_features_are_not_lost(void **state)
 {
     (void)state;
     tell(EVERYTHING & ~FEATURE_DIRECTION, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION),
@@ -68,14 +68,14 @@ static void what_was_not_there_is_not_lost(void **state)
     tell(0, 0, PING PONG, "");
 }
 
-static void what_is_there_is_lost_whatever_its_format_claims(void **state)
+static void a_present_feature_is_lost_whatever_the_source_format_declares(void **state)
 {
     (void)state;
     tell(0, 0, "| {'type':'stderr','text':'x'}\n| {'type':'raw','from':'client','text':'y'}\n",
          "1 line that is not JSON, 1 line of standard error");
 }
 
-static void a_format_takes_back_what_was_read_from_it(void **state)
+static void a_format_keeps_its_own_features(void **state)
 {
     struct loss l;
 
@@ -98,7 +98,7 @@ static void a_format_takes_back_what_was_read_from_it(void **state)
     "| {'type':'footer','total_messages':1,'duration_ms':0,'client_messages':1,"               \
     "'server_messages':0}\n"
 
-static void a_format_takes_back_what_came_from_it_through_a_recording(void **state)
+static void a_format_keeps_its_own_features_through_a_recording(void **state)
 {
     struct loss l;
 
@@ -107,7 +107,7 @@ static void a_format_takes_back_what_came_from_it_through_a_recording(void **sta
     l.name = STR("cassette");
     terse_feed(&l.sink, SOURCE("cassette") EXCHANGE);
     assert_lost(&l, "");
-    /* But not what somebody has added. */
+    /* But not added members. */
     terse_feed(&l.sink, "| {'type':'stderr','text':'x'}\n@1 x=2 c2s {'method':'n'}\n");
     assert_lost(&l, "the exact bytes of 1 message, the times of 1 message, "
                     "1 line of standard error, 1 record with HTTP data, "
@@ -121,7 +121,7 @@ static void a_format_takes_back_what_came_from_it_through_a_recording(void **sta
 #define ASK_2 "c2s {'id':2,'method':'b'}\n"
 #define TELL_2 "s2c {'id':2,'result':{}}\n"
 
-static void what_is_sent_during_a_call_loses_its_place(void **state)
+static void the_position_of_a_message_in_a_call_is_lost(void **state)
 {
     const unsigned keeps = EVERYTHING & ~FEATURE_ORDER,
                    less = keeps & ~(unsigned)FEATURE_UNPAIRED;
@@ -134,7 +134,7 @@ static void what_is_sent_during_a_call_loses_its_place(void **state)
     tell(EVERYTHING, keeps, PING ASK_2 PONG TELL_2,
          "the order of messages of 1 overlapping call");
     tell(keeps, keeps, PING ASK_2 PONG, "");
-    /* What the server starts has no place to lose, nor has a call that never ends. */
+    /* Server requests have no position to lose, nor has a call that never ends. */
     tell(EVERYTHING, keeps,
          PING "s2c {'id':1,'method':'ping'}\nc2s {'id':1,'result':{}}\n" PONG, "");
     tell(EVERYTHING, less, PING ASK_2 NOTE TELL_2,
@@ -142,7 +142,7 @@ static void what_is_sent_during_a_call_loses_its_place(void **state)
     tell(keeps, less, PING ASK_2 PONG, "1 unpaired request or response");
 }
 
-static void microseconds_are_lost_where_the_time_is_not(void **state)
+static void microseconds_are_lost_where_the_time_is_kept(void **state)
 {
     const unsigned keeps = EVERYTHING & ~FEATURE_MICROSECONDS;
 
@@ -157,7 +157,7 @@ static void microseconds_are_lost_where_the_time_is_not(void **state)
     "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"                     \
     "'msg':{'method':'n'},'conn':" conn "}\n"
 
-static void connections_are_lost_where_there_are_several(void **state)
+static void connections_are_lost_if_there_are_several(void **state)
 {
     const unsigned keeps = EVERYTHING & ~FEATURE_CONN;
 
@@ -168,7 +168,7 @@ static void connections_are_lost_where_there_are_several(void **state)
     tell(keeps, keeps, ON("3") ON("1"), "");
 }
 
-static void an_answer_may_come_on_a_stream_that_resumes(void **state)
+static void a_response_may_come_on_a_resumed_stream(void **state)
 {
     (void)state;
     tell(EVERYTHING, EVERYTHING & ~FEATURE_UNPAIRED,
@@ -182,7 +182,7 @@ static void an_answer_may_come_on_a_stream_that_resumes(void **state)
          "");
 }
 
-static void as_json_it_is_counts_by_name(void **state)
+static void a_loss_is_written_as_json_counts_by_name(void **state)
 {
     struct json_out o;
     struct loss l;
@@ -213,7 +213,7 @@ static void the_source_may_change_between_records(void **state)
     loss_release(&l);
 }
 
-static void a_request_is_lost_until_it_is_answered(void **state)
+static void a_request_is_lost_until_it_has_a_response(void **state)
 {
     const unsigned keeps = EVERYTHING & ~FEATURE_UNPAIRED;
     struct loss l;
@@ -257,7 +257,7 @@ static void standard_error_is_counted_in_lines(void **state)
          "3 lines of standard error");
 }
 
-static void lines_that_nobody_knows_are_lost_everywhere(void **state)
+static void unknown_records_are_lost_in_every_format(void **state)
 {
     (void)state;
     tell(EVERYTHING, EVERYTHING, "| {'type':'new'}\n", "1 line of unknown types");
@@ -265,7 +265,7 @@ static void lines_that_nobody_knows_are_lost_everywhere(void **state)
          "the times of 1 message, 2 lines of unknown types");
 }
 
-static void what_a_header_says_is_lost_as_a_whole(void **state)
+static void members_of_a_header_are_lost_together(void **state)
 {
     (void)state;
     tell(EVERYTHING, 0,
@@ -278,7 +278,7 @@ static void what_a_header_says_is_lost_as_a_whole(void **state)
     "| {'type':'message','seq':1,'ts':'2026-01-01T00:00:00Z','dir':'c2s',"                     \
     "'msg':{'method':'n'},'foreign':{'" format "':{'corr_id':1}}}\n"
 
-static void unknown_members_go_back_to_their_format_alone(void **state)
+static void unknown_members_are_kept_only_by_their_format(void **state)
 {
     struct loss l;
 
@@ -295,7 +295,7 @@ static void unknown_members_go_back_to_their_format_alone(void **state)
     loss_release(&l);
 }
 
-static void what_could_not_be_read_is_lost_everywhere(void **state)
+static void unreadable_text_is_lost_in_every_format(void **state)
 {
     struct record r = { .kind = RECORD_HEADER, .unread_values = 2 };
     struct err e = ERR_NONE;
@@ -312,25 +312,25 @@ static void what_could_not_be_read_is_lost_everywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_kept_is_not_lost),
-        cmocka_unit_test(what_a_record_has_is_counted_by_part),
-        cmocka_unit_test(bytes_and_sides_are_lost_with_every_message),
-        cmocka_unit_test(what_was_not_there_is_not_lost),
-        cmocka_unit_test(what_is_there_is_lost_whatever_its_format_claims),
-        cmocka_unit_test(a_format_takes_back_what_was_read_from_it),
-        cmocka_unit_test(a_format_takes_back_what_came_from_it_through_a_recording),
-        cmocka_unit_test(what_is_sent_during_a_call_loses_its_place),
-        cmocka_unit_test(microseconds_are_lost_where_the_time_is_not),
-        cmocka_unit_test(connections_are_lost_where_there_are_several),
-        cmocka_unit_test(an_answer_may_come_on_a_stream_that_resumes),
-        cmocka_unit_test(as_json_it_is_counts_by_name),
+        cmocka_unit_test(kept_features_are_not_lost),
+        cmocka_unit_test(losses_of_a_record_are_counted_by_feature),
+        cmocka_unit_test(bytes_and_directions_are_lost_with_every_message),
+        cmocka_unit_test(absent_features_are_not_lost),
+        cmocka_unit_test(a_present_feature_is_lost_whatever_the_source_format_declares),
+        cmocka_unit_test(a_format_keeps_its_own_features),
+        cmocka_unit_test(a_format_keeps_its_own_features_through_a_recording),
+        cmocka_unit_test(the_position_of_a_message_in_a_call_is_lost),
+        cmocka_unit_test(microseconds_are_lost_where_the_time_is_kept),
+        cmocka_unit_test(connections_are_lost_if_there_are_several),
+        cmocka_unit_test(a_response_may_come_on_a_resumed_stream),
+        cmocka_unit_test(a_loss_is_written_as_json_counts_by_name),
         cmocka_unit_test(the_source_may_change_between_records),
-        cmocka_unit_test(a_request_is_lost_until_it_is_answered),
+        cmocka_unit_test(a_request_is_lost_until_it_has_a_response),
         cmocka_unit_test(standard_error_is_counted_in_lines),
-        cmocka_unit_test(lines_that_nobody_knows_are_lost_everywhere),
-        cmocka_unit_test(what_a_header_says_is_lost_as_a_whole),
-        cmocka_unit_test(unknown_members_go_back_to_their_format_alone),
-        cmocka_unit_test(what_could_not_be_read_is_lost_everywhere),
+        cmocka_unit_test(unknown_records_are_lost_in_every_format),
+        cmocka_unit_test(members_of_a_header_are_lost_together),
+        cmocka_unit_test(unknown_members_are_kept_only_by_their_format),
+        cmocka_unit_test(unreadable_text_is_lost_in_every_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 #include "assert-aborts.h"
 #include "test.h"
 
-static void what_was_put_is_found_and_nothing_else(void **state)
+static void only_added_keys_are_found(void **state)
 {
     int one, two;
     struct map m;
@@ -42,7 +42,7 @@ static void the_key_is_a_copy(void **state)
     map_release(&m);
 }
 
-static void putting_again_replaces_and_keeps_the_place(void **state)
+static void adding_a_key_again_replaces_its_value_and_keeps_its_position(void **state)
 {
     int one, two, three;
     struct map m;
@@ -58,7 +58,7 @@ static void putting_again_replaces_and_keeps_the_place(void **state)
     map_release(&m);
 }
 
-static void what_was_removed_and_put_again_stands_at_the_end(void **state)
+static void a_key_removed_and_added_again_is_last(void **state)
 {
     int one, two;
     struct map m;
@@ -162,7 +162,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-static void any_sequence_of_steps_ends_as_in_a_plain_list(void **state)
+static void random_operations_give_the_result_of_a_list(void **state)
 {
     enum { KEYS = 300, STEPS = 30000 };
     static char values[STEPS];
@@ -197,7 +197,7 @@ static void any_sequence_of_steps_ends_as_in_a_plain_list(void **state)
     free(n.at);
 }
 
-static void a_queue_of_many_stays_small(void **state)
+static void a_map_used_as_a_queue_stays_small(void **state)
 {
     enum { WAITING = 10, STEPS = 200000 };
     struct map m;
@@ -234,7 +234,7 @@ static size_t longest_way(const struct map *m)
     return longest;
 }
 
-static void a_great_many_similar_keys_are_found_at_once(void **state)
+static void many_similar_keys_are_found_quickly(void **state)
 {
     enum { KEYS = 200000 };
     struct map m;
@@ -257,7 +257,7 @@ static void a_great_many_similar_keys_are_found_at_once(void **state)
     map_release(&m);
 }
 
-static void nobody_can_know_the_hashes_beforehand(void **state)
+static void hashes_are_seeded_per_map(void **state)
 {
     struct map one, two;
     uint64_t seed;
@@ -271,7 +271,7 @@ static void nobody_can_know_the_hashes_beforehand(void **state)
         map_init(&one);
 }
 
-static void a_key_may_hold_any_bytes(void **state)
+static void a_key_may_have_any_bytes(void **state)
 {
     static char values[256];
     struct map m;
@@ -289,7 +289,7 @@ static void a_key_may_hold_any_bytes(void **state)
     map_release(&m);
 }
 
-static void a_released_map_is_an_empty_one(void **state)
+static void a_released_map_is_empty(void **state)
 {
     struct map m;
     int one;
@@ -313,7 +313,7 @@ static void put_nothing(void)
     map_put(&m, STR("a"), NULL);
 }
 
-static void putting_nothing_is_a_bug(void **state)
+static void adding_null_is_a_bug(void **state)
 {
     (void)state;
     assert_aborts(put_nothing, "!value");
@@ -322,18 +322,18 @@ static void putting_nothing_is_a_bug(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_put_is_found_and_nothing_else),
+        cmocka_unit_test(only_added_keys_are_found),
         cmocka_unit_test(the_key_is_a_copy),
-        cmocka_unit_test(putting_again_replaces_and_keeps_the_place),
-        cmocka_unit_test(what_was_removed_and_put_again_stands_at_the_end),
+        cmocka_unit_test(adding_a_key_again_replaces_its_value_and_keeps_its_position),
+        cmocka_unit_test(a_key_removed_and_added_again_is_last),
         cmocka_unit_test(the_empty_key_can_be_removed_too),
-        cmocka_unit_test(any_sequence_of_steps_ends_as_in_a_plain_list),
-        cmocka_unit_test(a_queue_of_many_stays_small),
-        cmocka_unit_test(a_great_many_similar_keys_are_found_at_once),
-        cmocka_unit_test(nobody_can_know_the_hashes_beforehand),
-        cmocka_unit_test(a_key_may_hold_any_bytes),
-        cmocka_unit_test(a_released_map_is_an_empty_one),
-        cmocka_unit_test(putting_nothing_is_a_bug),
+        cmocka_unit_test(random_operations_give_the_result_of_a_list),
+        cmocka_unit_test(a_map_used_as_a_queue_stays_small),
+        cmocka_unit_test(many_similar_keys_are_found_quickly),
+        cmocka_unit_test(hashes_are_seeded_per_map),
+        cmocka_unit_test(a_key_may_have_any_bytes),
+        cmocka_unit_test(a_released_map_is_empty),
+        cmocka_unit_test(adding_null_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

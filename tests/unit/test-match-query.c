@@ -15,7 +15,9 @@ struct bench {
 
 static void set_up(struct bench *b, enum match_mode mode)
 {
-    struct match_options how = { .mode = mode, .rules = matcher_rules(mode, false) };
+    struct match_options how = {
+        .mode = mode, .rules = matcher_rules(&(struct match_options){ .mode = mode }, false)
+    };
 
     loaded_index_init(&b->of, mode,
                       "c2s {'id':1,'method':'tools/call','params':{'name':'a','n':1}}\n"
@@ -55,7 +57,7 @@ static int fits(struct bench *b, const char *request)
     return !does ? NO : differs ? DIFFERS : YES;
 }
 
-static void what_fits_depends_on_what_is_compared(void **state)
+static void fits_depends_on_the_compared_params(void **state)
 {
     struct bench b;
 
@@ -89,7 +91,7 @@ static uint32_t key(struct bench *b, const char *request)
 }
 
 /* The second time by the words alone. */
-static void the_key_is_the_recorded_one_if_the_params_are(void **state)
+static void the_key_of_equal_params_is_the_recorded_one(void **state)
 {
     struct bench b;
     uint64_t hash;
@@ -110,7 +112,7 @@ static void the_key_is_the_recorded_one_if_the_params_are(void **state)
     tear_down(&b);
 }
 
-static void words_that_were_kept_are_known_again(void **state)
+static void cached_params_text_is_found(void **state)
 {
     static struct match_text_cache w;
     uint64_t hash, other;
@@ -125,7 +127,7 @@ static void words_that_were_kept_are_known_again(void **state)
     assert_int_equal(match_query_text_find(&w, STR("{\"a\":1}"), &hash), 9);
 }
 
-static void params_that_are_not_there_are_words_as_well(void **state)
+static void absent_params_are_cached_too(void **state)
 {
     static struct match_text_cache w;
     uint64_t hash;
@@ -136,7 +138,7 @@ static void params_that_are_not_there_are_words_as_well(void **state)
     assert_int_equal(match_query_text_find(&w, STR_NONE, &hash), 3);
 }
 
-static void one_takes_the_place_of_another_and_never_its_name(void **state)
+static void a_replaced_cache_entry_is_not_found(void **state)
 {
     static struct match_text_cache w;
     uint32_t known = 0;
@@ -159,11 +161,11 @@ static void one_takes_the_place_of_another_and_never_its_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_fits_depends_on_what_is_compared),
-        cmocka_unit_test(the_key_is_the_recorded_one_if_the_params_are),
-        cmocka_unit_test(words_that_were_kept_are_known_again),
-        cmocka_unit_test(params_that_are_not_there_are_words_as_well),
-        cmocka_unit_test(one_takes_the_place_of_another_and_never_its_name),
+        cmocka_unit_test(fits_depends_on_the_compared_params),
+        cmocka_unit_test(the_key_of_equal_params_is_the_recorded_one),
+        cmocka_unit_test(cached_params_text_is_found),
+        cmocka_unit_test(absent_params_are_cached_too),
+        cmocka_unit_test(a_replaced_cache_entry_is_not_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

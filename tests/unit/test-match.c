@@ -15,8 +15,9 @@ static void set_up_with(struct bench *b, const struct match_options *how, const 
 {
     struct match_options options = *how;
 
-    options.rules = matcher_rules(how->mode, false);
-    loaded_index_init(&b->of, how->mode, recording);
+    options.rules = matcher_rules(how, false);
+    options.rules.ignore = how->rules.ignore;
+    loaded_index_init_with(&b->of, &options.rules, recording);
     matcher_init(&b->matcher, &b->of.index, &options, &b->of.fuzzy);
     used_set_init(&b->spent, b->of.index.call_count);
 }
@@ -80,7 +81,7 @@ enum { NEVER = 0, EXHAUSTED = 1000, TOO_EARLY = 2000, BROKEN = 3000 };
     "{'id':" #id ",'method':'tools/call','params':{'name':'" tool "','arguments':" args "}}"
 
 /* If none has equal params. */
-static void sequential_takes_the_oldest_of_the_same_method_and_subject(void **state)
+static void sequential_matches_the_oldest_of_the_same_method_and_subject(void **state)
 {
     struct bench b;
 
@@ -95,7 +96,7 @@ static void sequential_takes_the_oldest_of_the_same_method_and_subject(void **st
     tear_down(&b);
 }
 
-static void by_request_takes_the_oldest_of_the_same_params(void **state)
+static void by_request_matches_the_oldest_with_equal_params(void **state)
 {
     struct bench b;
 
@@ -112,7 +113,7 @@ static void by_request_takes_the_oldest_of_the_same_params(void **state)
 
 /* Words that were recognised once are compared each time: what they mean is looked up by
  * them only while they are the recorded ones. */
-static void the_same_words_find_the_same_again(void **state)
+static void equal_params_text_finds_the_same_call_again(void **state)
 {
     struct match_options how = { .mode = MATCH_BY_REQUEST, .exhausted = EXHAUSTED_LAST };
     struct bench b;
@@ -133,7 +134,7 @@ static void the_same_words_find_the_same_again(void **state)
     tear_down(&b);
 }
 
-static void absent_params_are_empty_ones(void **state)
+static void absent_params_equal_empty_params(void **state)
 {
     struct bench b;
 
@@ -149,7 +150,7 @@ static void absent_params_are_empty_ones(void **state)
     tear_down(&b);
 }
 
-static void lists_reads_and_polls_are_given_again_and_calls_are_not(void **state)
+static void lists_reads_and_polls_are_repeated_and_calls_are_not(void **state)
 {
     static const struct {
         const char *request;
@@ -182,7 +183,7 @@ static void lists_reads_and_polls_are_given_again_and_calls_are_not(void **state
     }
 }
 
-static void again_means_the_last_success(void **state)
+static void a_repeated_response_is_the_last_success(void **state)
 {
     struct bench b;
 
@@ -214,7 +215,7 @@ static void without_any_success_a_list_is_exhausted(void **state)
 
 /* A client that lists anew wants the first page, not the one it got last, and not the next
  * page either. */
-static void a_cursor_tells_pages_apart(void **state)
+static void the_cursor_distinguishes_pages(void **state)
 {
     struct bench b;
 
@@ -231,7 +232,7 @@ static void a_cursor_tells_pages_apart(void **state)
     tear_down(&b);
 }
 
-static void requests_of_the_session_are_not_in_it(void **state)
+static void requests_of_the_handshake_are_not_matched(void **state)
 {
     struct bench b;
 
@@ -243,13 +244,13 @@ static void requests_of_the_session_are_not_in_it(void **state)
            "c2s {'id':4,'method':'tools/list'}\ns2c {'id':4,'result':{}}\n");
     assert_int_equal(ask(&b, "{'method':'initialize'}"), NEVER);
     assert_int_equal(ask(&b, "{'method':'ping'}"), NEVER);
-    /* And nobody passes them over. */
+    /* And they are not skipped. */
     assert_int_equal(ask(&b, "{'method':'tools/list'}"), 7);
     assert_int_equal(b.last.skipped_first, 0);
     tear_down(&b);
 }
 
-static void what_was_passed_over_is_the_oldest_that_is_unused(void **state)
+static void the_oldest_skipped_call_is_reported(void **state)
 {
     struct bench b;
 
@@ -264,7 +265,7 @@ static void what_was_passed_over_is_the_oldest_that_is_unused(void **state)
     tear_down(&b);
 }
 
-static void cleared_all_is_unused(void **state)
+static void after_clear_all_calls_are_unused(void **state)
 {
     struct bench b;
 
@@ -280,7 +281,7 @@ static void cleared_all_is_unused(void **state)
 }
 
 /* Two hundred clients of one recording do not see each other. */
-static void what_one_client_uses_is_there_for_the_others(void **state)
+static void each_client_has_its_own_used_calls(void **state)
 {
     struct used_set others[200];
     struct bench b;
@@ -299,7 +300,7 @@ static void what_one_client_uses_is_there_for_the_others(void **state)
 }
 
 /* Names come from the client: no spelling of one may pass for another. */
-static void odd_names_do_not_run_into_each_other(void **state)
+static void names_with_special_characters_stay_different(void **state)
 {
     static const enum match_mode modes[] = { MATCH_SEQUENTIAL, MATCH_BY_REQUEST };
 
@@ -324,7 +325,7 @@ static void odd_names_do_not_run_into_each_other(void **state)
     }
 }
 
-static void an_empty_recording_has_nothing(void **state)
+static void an_empty_recording_matches_nothing(void **state)
 {
     struct bench b;
 
@@ -334,7 +335,7 @@ static void an_empty_recording_has_nothing(void **state)
     tear_down(&b);
 }
 
-static void strict_counts_meta_and_the_others_do_not(void **state)
+static void only_strict_compares_meta(void **state)
 {
     static const char recording[] =
         "c2s {'id':1,'method':'m','params':{'a':1,'_meta':{'x':1}}}\ns2c "
@@ -351,7 +352,7 @@ static void strict_counts_meta_and_the_others_do_not(void **state)
     tear_down(&b);
 }
 
-static void fuzzy_takes_the_one_most_alike(void **state)
+static void fuzzy_matches_the_most_similar_call(void **state)
 {
     struct bench b;
 
@@ -370,7 +371,7 @@ static void fuzzy_takes_the_one_most_alike(void **state)
     tear_down(&b);
 }
 
-static void total_order_lets_nothing_come_early(void **state)
+static void total_order_matches_only_the_next_call(void **state)
 {
     struct bench b;
 
@@ -394,7 +395,7 @@ static void total_order_lets_nothing_come_early(void **state)
     tear_down(&b);
 }
 
-static void total_order_starts_over_as_a_whole(void **state)
+static void total_order_restarts_after_the_last_call(void **state)
 {
     struct bench b;
 
@@ -415,7 +416,7 @@ static void total_order_starts_over_as_a_whole(void **state)
 }
 
 /* As mcp-recorder does it: whatever is asked. */
-static void the_next_one_whatever_it_is_comes_again_if_asked_for(void **state)
+static void the_next_call_in_total_order_may_be_repeated(void **state)
 {
     static const char recording[] = CALL(1, "a", "{}") CALL(2, "b", "{}");
     static const struct {
@@ -444,7 +445,7 @@ static void the_next_one_whatever_it_is_comes_again_if_asked_for(void **state)
     }
 }
 
-static void what_would_help_the_exhausted_is_known(void **state)
+static void the_exhausted_match_names_the_option_that_helps(void **state)
 {
     static const enum match_mode modes[] = { MATCH_SEQUENTIAL, MATCH_BY_REQUEST, MATCH_FUZZY };
 
@@ -473,7 +474,7 @@ static void what_would_help_the_exhausted_is_known(void **state)
     }
 }
 
-static void last_and_cycle_give_calls_again(void **state)
+static void last_and_cycle_repeat_calls(void **state)
 {
     struct bench b;
 
@@ -498,7 +499,7 @@ static void last_and_cycle_give_calls_again(void **state)
     tear_down(&b);
 }
 
-static void polls_advance_and_stay_at_their_end(void **state)
+static void polls_advance_and_repeat_the_last_one(void **state)
 {
     static const char recording[] =
         "c2s {'id':1,'method':'tasks/get','params':{'taskId':'t'}}\n"
@@ -527,7 +528,7 @@ static void polls_advance_and_stay_at_their_end(void **state)
     }
 }
 
-static void rounds_of_input_are_told_apart(void **state)
+static void rounds_of_input_are_distinguished(void **state)
 {
     static const char recording[] =
         "c2s {'id':1,'method':'tools/call','params':{'name':'t'}}\n"
@@ -563,7 +564,7 @@ static void rounds_of_input_are_told_apart(void **state)
     "conn=" #conn " c2s {'id':" #id ",'method':'" method "'}\n"                                \
     "conn=" #conn " s2c {'id':" #id ",'result':{}}\n"
 
-static void what_a_session_lacks_is_borrowed_from_the_others(void **state)
+static void calls_of_other_sessions_are_used_if_the_own_has_none(void **state)
 {
     struct bench b;
 
@@ -581,8 +582,8 @@ static void what_a_session_lacks_is_borrowed_from_the_others(void **state)
     tear_down(&b);
 }
 
-/* What was redacted matches anything, by its text or by a pointer, in every mode. */
-static void what_was_redacted_is_not_compared(void **state)
+/* A redacted value matches anything, by its text or by a pointer, in every mode. */
+static void redacted_values_are_not_compared(void **state)
 {
     static const char recording[] =
         "| {'type':'message','seq':1,'ts':'2025-02-04T10:00:00Z','dir':'c2s','msg':{'id':1,"
@@ -609,7 +610,7 @@ static void what_was_redacted_is_not_compared(void **state)
     }
 }
 
-static void a_redacted_subject_fits_around_its_placeholder(void **state)
+static void text_around_a_redacted_subject_is_compared(void **state)
 {
     static const enum match_mode modes[] = { MATCH_SEQUENTIAL, MATCH_BY_REQUEST, MATCH_FUZZY };
 
@@ -630,7 +631,7 @@ static void a_redacted_subject_fits_around_its_placeholder(void **state)
 
 /* Texts that are the same but for the id are taken for the same request without a closer
  * look. More than an id may hide there. */
-static void what_hides_beside_an_id_is_looked_at(void **state)
+static void members_beside_an_id_are_compared(void **state)
 {
     static const char live[] = "{'method':'m','params':{'a':1},'id':9}";
     static const struct {
@@ -660,7 +661,7 @@ static void what_hides_beside_an_id_is_looked_at(void **state)
     }
 }
 
-static void a_recording_that_cannot_be_read_any_more_is_told(void **state)
+static void an_unreadable_recording_is_reported(void **state)
 {
     struct bench b;
 
@@ -679,7 +680,7 @@ static void a_recording_that_cannot_be_read_any_more_is_told(void **state)
     "conn=2 s2c {'id':" #id ",'result':{}}\n"
 #define ASK_NEWER(tool) "{'method':'tools/call','params':{'name':'" tool "'," META "}}"
 
-static void the_other_era_is_for_what_its_own_was_never_asked_for(void **state)
+static void calls_of_the_other_protocol_are_used_if_the_own_has_none(void **state)
 {
     static const enum match_mode modes[] = { MATCH_SEQUENTIAL, MATCH_BY_REQUEST, MATCH_FUZZY };
 
@@ -707,38 +708,233 @@ static void the_other_era_is_for_what_its_own_was_never_asked_for(void **state)
     }
 }
 
+static void add_ignored_path(struct compare_rules *rules, const char *path)
+{
+    struct err e = ERR_NONE;
+
+    assert_true(compare_rules_add_path(rules, COMPARE_PATH_IGNORE, str_z(path), &e));
+}
+
+static const char searches[] =
+    CALL(1, "search", "{'q':'cats','n':5}") CALL(2, "search", "{'q':'dogs','n':5}")
+        CALL(3, "search", "{'q':'cats','n':9}") CALL(4, "other", "{'q':'cats','n':5}");
+
+static void set_up_ignoring(struct bench *b, struct compare_rules *rules,
+                            const struct match_options *how, const char *recording)
+{
+    struct match_options options = *how;
+
+    compare_rules_init(rules);
+    add_ignored_path(rules, "$.params.arguments.q");
+    options.rules.ignore = rules;
+    set_up_with(b, &options, recording);
+}
+
+static void ignored_values_do_not_count(void **state)
+{
+    static const enum match_mode modes[] = { MATCH_BY_REQUEST, MATCH_STRICT, MATCH_SEQUENTIAL,
+                                             MATCH_FUZZY };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        struct compare_rules rules;
+        struct bench b;
+
+        set_up_ignoring(&b, &rules, &(struct match_options){ .mode = modes[i] }, searches);
+        assert_int_equal(ask(&b, ASK("search", "{'q':'birds','n':9}")), 5);
+        assert_true(b.last.values_ignored);
+        assert_false(b.last.params_differ);
+        assert_int_equal(ask(&b, ASK("search", "{'q':'dogs','n':5}")), 3); /* equal: first */
+        assert_false(b.last.values_ignored);
+        assert_int_equal(ask(&b, ASK("search", "{'n':5}")), 1);
+        assert_true(b.last.values_ignored);
+        assert_int_equal(ask(&b, ASK("other", "{'q':'x','n':5}")), 7);
+        assert_true(b.last.values_ignored);
+        assert_int_equal(ask(&b, ASK("other", "{'q':'x','n':5}")), EXHAUSTED);
+        assert_int_equal(ask(&b, ASK("third", "{'q':'x','n':5}")), NEVER);
+        tear_down(&b);
+        compare_rules_release(&rules);
+    }
+}
+
+static void values_that_are_not_ignored_count(void **state)
+{
+    struct compare_rules rules;
+    struct bench b;
+
+    (void)state;
+    set_up_ignoring(&b, &rules, &(struct match_options){ .mode = MATCH_BY_REQUEST }, searches);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'cats','n':6}")), NEVER);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'cats','n':5,'x':1}")), NEVER);
+    tear_down(&b);
+    compare_rules_release(&rules);
+}
+
+static void ignored_values_repeat_and_start_over(void **state)
+{
+    struct compare_rules rules;
+    struct bench b;
+
+    (void)state;
+    set_up_ignoring(
+        &b, &rules,
+        &(struct match_options){ .mode = MATCH_BY_REQUEST, .exhausted = EXHAUSTED_CYCLE },
+        searches);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'a','n':5}")), 1);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'b','n':5}")), 3);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'c','n':5}")), -1);
+    assert_true(b.last.values_ignored);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'d','n':5}")), 3);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'dogs','n':5}")), -3);
+    assert_false(b.last.values_ignored);
+    tear_down(&b);
+    compare_rules_release(&rules);
+}
+
+static void ignored_values_go_with_redacted_ones(void **state)
+{
+    struct compare_rules rules;
+    struct bench b;
+
+    (void)state;
+    set_up_ignoring(&b, &rules, &(struct match_options){ .mode = MATCH_BY_REQUEST },
+                    CALL(1, "t", "{'q':'[REDACTED:A]','n':1}")
+                        CALL(2, "t", "{'q':'a','key':'[REDACTED:K]'}"));
+    assert_int_equal(ask(&b, ASK("t", "{'q':'b','key':'secret'}")), 3);
+    assert_true(b.last.values_ignored);
+    assert_int_equal(ask(&b, ASK("t", "{'q':{'b':1},'n':1}")), 1);
+    tear_down(&b);
+    compare_rules_release(&rules);
+}
+
+static void ignored_values_in_total_order(void **state)
+{
+    struct compare_rules rules;
+    struct bench b;
+
+    (void)state;
+    set_up_ignoring(&b, &rules,
+                    &(struct match_options){ .mode = MATCH_SEQUENTIAL, .total_order = true },
+                    searches);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'x','n':5}")), 1);
+    assert_true(b.last.values_ignored);
+    assert_false(b.last.params_differ);
+    tear_down(&b);
+    compare_rules_release(&rules);
+}
+
+static void a_session_is_found_by_what_is_not_ignored(void **state)
+{
+    static const char two[] =
+        "c2s {'id':0,'method':'initialize'}\ns2c {'id':0,'result':{}}\n" CALL(
+            1, "search", "{'q':'cats','n':5}") "c2s {'id':0,'method':'initialize'}\n"
+                                               "s2c {'id':0,'result':{}}\n" CALL(
+                                                   1, "search", "{'q':'dogs','n':9}");
+    struct compare_rules rules;
+    struct terse_scanned s;
+    struct mcp_message m;
+    struct used_set assigned;
+    struct bench b;
+
+    (void)state;
+    set_up_ignoring(&b, &rules, &(struct match_options){ .mode = MATCH_BY_REQUEST }, two);
+    used_set_init(&assigned, b.of.index.session_count);
+    m = mcp_classify(terse_scan(&s, ASK("search", "{'q':'birds','n':9}")), &s.arena);
+    assert_int_equal(
+        matcher_find_session(&b.matcher,
+                             &(struct match_sessions){ b.of.index.sessions_with_calls,
+                                                       b.of.index.sessions_with_calls_count, 0,
+                                                       &assigned },
+                             &m),
+        1);
+    terse_scanned_release(&s);
+    used_set_release(&assigned);
+    tear_down(&b);
+    compare_rules_release(&rules);
+}
+
+/* Each tool has calls that only its own mode matches. */
+static void a_tool_may_have_its_own_mode(void **state)
+{
+    static const struct match_tool_mode tools[] = { { STR_INIT("search"), MATCH_FUZZY },
+                                                    { STR_INIT("log"), MATCH_SEQUENTIAL },
+                                                    { STR_INIT("pay"), MATCH_STRICT } };
+    static const char recording[] =
+        CALL(1, "search", "{'q':'cats','n':5}") CALL(2, "log", "{'text':'a'}")
+            CALL(3, "read", "{'f':'a'}") "c2s {'id':4,'method':'tools/call','params':{'name':"
+                                         "'pay','arguments':{},'_meta':{'k':1}}}\n"
+                                         "s2c {'id':4,'result':{}}\n"
+                                         "c2s {'id':5,'method':'prompts/get','params':{'name':"
+                                         "'log','arguments':{'a':1}}}\n"
+                                         "s2c {'id':5,'result':{}}\n";
+    struct bench b;
+
+    (void)state;
+    set_up_with(
+        &b,
+        &(struct match_options){ .mode = MATCH_BY_REQUEST, .tools = tools, .tool_count = 3 },
+        recording);
+    assert_int_equal(ask(&b, ASK("read", "{'f':'b'}")), NEVER);
+    assert_int_equal(ask(&b, ASK("log", "{'text':'b'}")), 3);
+    assert_true(b.last.params_differ);
+    assert_int_equal(ask(&b, ASK("search", "{'q':'cats','n':6}")), 1);
+    assert_true(b.last.params_differ);
+    assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'pay','_meta':{'k':2}}}"),
+                     NEVER);
+    assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'pay','_meta':{'k':1}}}"),
+                     7);
+    assert_int_equal(ask(&b, ASK("read", "{'f':'a'}")), 5);
+    assert_false(b.last.params_differ);
+    assert_int_equal(ask(&b, ASK("read", "{'f':'a'}")), EXHAUSTED);
+    /* A prompt of that name is no tool. */
+    assert_int_equal(
+        ask(&b, "{'method':'prompts/get','params':{'name':'log','arguments':{'a':2}}}"), NEVER);
+    assert_int_equal(
+        ask(&b, "{'method':'prompts/get','params':{'name':'log','arguments':{'a':1}}}"), 9);
+    assert_int_equal(
+        ask(&b, "{'method':'prompts/get','params':{'name':'log','arguments':{'a':1}}}"), -9);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequential_takes_the_oldest_of_the_same_method_and_subject),
-        cmocka_unit_test(by_request_takes_the_oldest_of_the_same_params),
-        cmocka_unit_test(the_same_words_find_the_same_again),
-        cmocka_unit_test(absent_params_are_empty_ones),
-        cmocka_unit_test(lists_reads_and_polls_are_given_again_and_calls_are_not),
-        cmocka_unit_test(again_means_the_last_success),
+        cmocka_unit_test(sequential_matches_the_oldest_of_the_same_method_and_subject),
+        cmocka_unit_test(by_request_matches_the_oldest_with_equal_params),
+        cmocka_unit_test(equal_params_text_finds_the_same_call_again),
+        cmocka_unit_test(absent_params_equal_empty_params),
+        cmocka_unit_test(lists_reads_and_polls_are_repeated_and_calls_are_not),
+        cmocka_unit_test(a_repeated_response_is_the_last_success),
         cmocka_unit_test(without_any_success_a_list_is_exhausted),
-        cmocka_unit_test(a_cursor_tells_pages_apart),
-        cmocka_unit_test(requests_of_the_session_are_not_in_it),
-        cmocka_unit_test(what_was_passed_over_is_the_oldest_that_is_unused),
-        cmocka_unit_test(cleared_all_is_unused),
-        cmocka_unit_test(what_one_client_uses_is_there_for_the_others),
-        cmocka_unit_test(odd_names_do_not_run_into_each_other),
-        cmocka_unit_test(an_empty_recording_has_nothing),
-        cmocka_unit_test(strict_counts_meta_and_the_others_do_not),
-        cmocka_unit_test(fuzzy_takes_the_one_most_alike),
-        cmocka_unit_test(total_order_lets_nothing_come_early),
-        cmocka_unit_test(total_order_starts_over_as_a_whole),
-        cmocka_unit_test(the_next_one_whatever_it_is_comes_again_if_asked_for),
-        cmocka_unit_test(what_would_help_the_exhausted_is_known),
-        cmocka_unit_test(last_and_cycle_give_calls_again),
-        cmocka_unit_test(polls_advance_and_stay_at_their_end),
-        cmocka_unit_test(rounds_of_input_are_told_apart),
-        cmocka_unit_test(what_a_session_lacks_is_borrowed_from_the_others),
-        cmocka_unit_test(the_other_era_is_for_what_its_own_was_never_asked_for),
-        cmocka_unit_test(what_was_redacted_is_not_compared),
-        cmocka_unit_test(a_redacted_subject_fits_around_its_placeholder),
-        cmocka_unit_test(what_hides_beside_an_id_is_looked_at),
-        cmocka_unit_test(a_recording_that_cannot_be_read_any_more_is_told),
+        cmocka_unit_test(the_cursor_distinguishes_pages),
+        cmocka_unit_test(requests_of_the_handshake_are_not_matched),
+        cmocka_unit_test(the_oldest_skipped_call_is_reported),
+        cmocka_unit_test(after_clear_all_calls_are_unused),
+        cmocka_unit_test(each_client_has_its_own_used_calls),
+        cmocka_unit_test(names_with_special_characters_stay_different),
+        cmocka_unit_test(an_empty_recording_matches_nothing),
+        cmocka_unit_test(only_strict_compares_meta),
+        cmocka_unit_test(fuzzy_matches_the_most_similar_call),
+        cmocka_unit_test(total_order_matches_only_the_next_call),
+        cmocka_unit_test(total_order_restarts_after_the_last_call),
+        cmocka_unit_test(the_next_call_in_total_order_may_be_repeated),
+        cmocka_unit_test(the_exhausted_match_names_the_option_that_helps),
+        cmocka_unit_test(last_and_cycle_repeat_calls),
+        cmocka_unit_test(polls_advance_and_repeat_the_last_one),
+        cmocka_unit_test(rounds_of_input_are_distinguished),
+        cmocka_unit_test(calls_of_other_sessions_are_used_if_the_own_has_none),
+        cmocka_unit_test(calls_of_the_other_protocol_are_used_if_the_own_has_none),
+        cmocka_unit_test(redacted_values_are_not_compared),
+        cmocka_unit_test(text_around_a_redacted_subject_is_compared),
+        cmocka_unit_test(members_beside_an_id_are_compared),
+        cmocka_unit_test(an_unreadable_recording_is_reported),
+        cmocka_unit_test(ignored_values_do_not_count),
+        cmocka_unit_test(values_that_are_not_ignored_count),
+        cmocka_unit_test(ignored_values_repeat_and_start_over),
+        cmocka_unit_test(ignored_values_go_with_redacted_ones),
+        cmocka_unit_test(ignored_values_in_total_order),
+        cmocka_unit_test(a_session_is_found_by_what_is_not_ignored),
+        cmocka_unit_test(a_tool_may_have_its_own_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

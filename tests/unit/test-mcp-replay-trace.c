@@ -3,8 +3,8 @@
 #include "terse.h"
 #include "test.h"
 
-/* What a trace says, its remarks and how it ended, however it is shown. JSON is spelled
- * with ' for ", see terse.h. */
+/* The content of a trace, its warnings and its end, with windows of any size. JSON is
+ * spelled with ' for ", see terse.h. */
 static void check(const char *terse, const char *want)
 {
     static const size_t steps[] = { 1, 7, 1 << 20 };
@@ -65,7 +65,7 @@ static void a_crash_leaves_no_end_line(void **state)
     check(META, META_SEEN "end");
 }
 
-static void a_rotated_part_has_no_meta_line_and_one_remark(void **state)
+static void a_rotated_part_has_no_meta_line_and_one_warning(void **state)
 {
     (void)state;
     check("{" T1 ",'dir':'in','raw':" PING "}\n{" T2 ",'dir':'out','raw':" PONG "}\n",
@@ -91,7 +91,7 @@ static void an_array_is_a_batch(void **state)
                     "batch=1:1/2 \ns2c " PONG " " SEEN_T1 "batch=2:0/1 \nend");
 }
 
-static void what_is_no_message_is_raw(void **state)
+static void a_line_that_is_not_a_message_becomes_a_raw_record(void **state)
 {
     static const char *const values[] = { "7", "'text'", "null", "[]", "{'a':1}", "{}" };
 
@@ -108,7 +108,7 @@ static void what_is_no_message_is_raw(void **state)
                     "bytes c2s [2] " SEEN_T1 "\nbytes c2s 3 " SEEN_T1 "\nend");
 }
 
-static void what_is_not_known_is_passed_over_with_one_remark_each(void **state)
+static void unknown_lines_are_skipped_with_one_warning_each(void **state)
 {
     (void)state;
     check(META "{'type':'beat'}\n{'type':'beat'}\n{'type':'note'}\n{" T1
@@ -120,7 +120,7 @@ static void what_is_not_known_is_passed_over_with_one_remark_each(void **state)
           META_SEEN "4:3 ignoring lines of an unknown type, 'beat'\nend");
 }
 
-static void the_remarks_on_what_is_passed_over_have_an_end(void **state)
+static void warnings_about_skipped_lines_are_limited(void **state)
 {
     struct terse records;
     struct memory_reader p;
@@ -139,7 +139,7 @@ static void the_remarks_on_what_is_passed_over_have_an_end(void **state)
     buf_release(&text);
 }
 
-static void made_up_values_are_known_for_what_they_are(void **state)
+static void placeholder_values_of_mcpreel_are_recognized(void **state)
 {
     (void)state;
     check("{'v':1,'type':'meta','startedAt':'1970-01-01T00:00:00.000Z','label':'mcp',"
@@ -158,7 +158,7 @@ static void a_file_may_lack_the_exit_code(void **state)
 }
 
 /* Every rule of the format, broken. */
-static void a_line_that_breaks_a_rule_is_an_error_at_its_place(void **state)
+static void an_invalid_line_is_an_error_with_its_position(void **state)
 {
     static const struct {
         const char *line, *want;
@@ -214,7 +214,7 @@ static void a_line_that_breaks_a_rule_is_an_error_at_its_place(void **state)
     }
 }
 
-static void the_probe_knows_its_own(void **state)
+static void the_probe_recognizes_traces(void **state)
 {
     static const struct terse_head heads[] = {
         { META, true },
@@ -257,7 +257,7 @@ static void records_become_lines(void **state)
                                   "'durationMs':9000}\n");
 }
 
-static void what_every_trace_must_have_is_made_up(void **state)
+static void missing_required_members_get_placeholder_values(void **state)
 {
     (void)state;
     check_written("c2s " PING "\n",
@@ -276,7 +276,7 @@ static void what_every_trace_must_have_is_made_up(void **state)
                   "'durationMs':9000}\n");
 }
 
-static void the_label_of_what_has_no_name_is_that_of_mcp_tape(void **state)
+static void a_recording_without_name_gets_the_label_of_mcp_tape(void **state)
 {
     static const struct {
         const char *command, *label;
@@ -318,7 +318,7 @@ static void the_label_of_what_has_no_name_is_that_of_mcp_tape(void **state)
 #define END_LINE(code)                                                                         \
     "{'t':'2026-05-12T23:00:09.000Z','type':'end'" code ",'durationMs':9000}\n"
 
-static void how_the_server_ended_is_not_made_up(void **state)
+static void an_unknown_exit_code_stays_absent(void **state)
 {
     (void)state;
     check_written(HEADER EXIT("") FOOTER(""), META END_LINE(""));
@@ -351,7 +351,7 @@ static void a_batch_is_written_as_an_array(void **state)
                       LINE("1.000", "out", "[" PONG "]"));
 }
 
-static void values_that_are_no_message_are_written_and_bytes_are_not(void **state)
+static void json_values_that_are_not_messages_are_written_and_bytes_are_not(void **state)
 {
     (void)state;
     check_written(HEADER MESSAGE("1.000", "c2s", BATCH(0, 3),
@@ -371,7 +371,7 @@ static void values_that_are_no_message_are_written_and_bytes_are_not(void **stat
 }
 
 /* Its messages are not lost, and it is not finished with those of another. */
-static void a_batch_that_is_not_whole_is_written_as_it_is(void **state)
+static void an_incomplete_batch_is_written_as_it_is(void **state)
 {
     (void)state;
     check_written(HEADER MESSAGE("1.000", "c2s", BATCH(0, 3), PING)
@@ -396,24 +396,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_become_records_in_the_order_of_the_file),
         cmocka_unit_test(a_crash_leaves_no_end_line),
-        cmocka_unit_test(a_rotated_part_has_no_meta_line_and_one_remark),
+        cmocka_unit_test(a_rotated_part_has_no_meta_line_and_one_warning),
         cmocka_unit_test(parts_in_one_file_are_a_continuation),
         cmocka_unit_test(an_array_is_a_batch),
-        cmocka_unit_test(what_is_no_message_is_raw),
-        cmocka_unit_test(what_is_not_known_is_passed_over_with_one_remark_each),
-        cmocka_unit_test(the_remarks_on_what_is_passed_over_have_an_end),
-        cmocka_unit_test(made_up_values_are_known_for_what_they_are),
+        cmocka_unit_test(a_line_that_is_not_a_message_becomes_a_raw_record),
+        cmocka_unit_test(unknown_lines_are_skipped_with_one_warning_each),
+        cmocka_unit_test(warnings_about_skipped_lines_are_limited),
+        cmocka_unit_test(placeholder_values_of_mcpreel_are_recognized),
         cmocka_unit_test(a_file_may_lack_the_exit_code),
-        cmocka_unit_test(a_line_that_breaks_a_rule_is_an_error_at_its_place),
-        cmocka_unit_test(the_probe_knows_its_own),
+        cmocka_unit_test(an_invalid_line_is_an_error_with_its_position),
+        cmocka_unit_test(the_probe_recognizes_traces),
         cmocka_unit_test(records_become_lines),
-        cmocka_unit_test(what_every_trace_must_have_is_made_up),
-        cmocka_unit_test(the_label_of_what_has_no_name_is_that_of_mcp_tape),
-        cmocka_unit_test(how_the_server_ended_is_not_made_up),
+        cmocka_unit_test(missing_required_members_get_placeholder_values),
+        cmocka_unit_test(a_recording_without_name_gets_the_label_of_mcp_tape),
+        cmocka_unit_test(an_unknown_exit_code_stays_absent),
         cmocka_unit_test(a_time_is_written_in_milliseconds),
         cmocka_unit_test(a_batch_is_written_as_an_array),
-        cmocka_unit_test(values_that_are_no_message_are_written_and_bytes_are_not),
-        cmocka_unit_test(a_batch_that_is_not_whole_is_written_as_it_is),
+        cmocka_unit_test(json_values_that_are_not_messages_are_written_and_bytes_are_not),
+        cmocka_unit_test(an_incomplete_batch_is_written_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void on_response(void *to, uint64_t request, const struct mcp_message *m,
 static void on_no_response(void *to, uint64_t request, enum mcp_session_loss loss,
                            struct str why, unsigned http_status)
 {
-    static const char *const names[] = { "timed out", "closed", "lost" };
+    static const char *const names[] = { "timed out", "closed", "lost", "echoed" };
 
     log_event(to, "no response %d %s %.*s %u", (int)request, names[loss], STR_ARG(why),
               http_status);
@@ -97,6 +97,29 @@ static void responses_are_paired_by_our_own_ids(void **state)
     end(&r);
 }
 
+static void the_ids_may_start_at_0(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, 1000);
+    r.session.first_id = 0;
+    mcp_session_request(&r.session, STR("a"), STR_NONE);
+    mcp_session_request(&r.session, STR("b"), STR_NONE);
+    engine_run_terse(&r.run, "{'id':0,'result':{}}");
+    engine_run_terse(&r.run, "{'id':-1,'result':{}}");
+    at(&r, EVENT_TIMER, 2000, 1);
+    assert_actions(&r.run, "timer 1 in 1000 us\n"
+                           "<< {'jsonrpc':'2.0','id':0,'method':'a'}\n"
+                           "<< {'jsonrpc':'2.0','id':1,'method':'b'}\n"
+                           "response 1 result in 0 us\n"
+                           "violation a response to a request that is not open\n"
+                           "<< {'jsonrpc':'2.0','method':'notifications/cancelled','params':{"
+                           "'requestId':1,'reason':'time limit'}}\n"
+                           "no response 2 timed out  0\n");
+    end(&r);
+}
+
 static void a_response_without_a_request_is_a_violation(void **state)
 {
     struct rig r;
@@ -109,9 +132,9 @@ static void a_response_without_a_request_is_a_violation(void **state)
     engine_run_terse(&r.run, "{'id':1,'result':{}}");
     engine_run_terse(&r.run, "hello");
     assert_actions(&r.run, "<< {'jsonrpc':'2.0','id':1,'method':'a'}\n"
-                           "violation response to a request that is not open\n"
+                           "violation a response to a request that is not open\n"
                            "response 1 result in 0 us\n"
-                           "violation response to a request that is not open\n"
+                           "violation a response to a request that is not open\n"
                            "violation output that is not a JSON-RPC message\n");
     end(&r);
 }
@@ -191,7 +214,23 @@ static void an_error_of_the_transport_is_a_loss(void **state)
     end(&r);
 }
 
-static void pings_are_answered_and_other_requests_go_to_the_owner(void **state)
+static void a_request_that_comes_back_is_a_loss_and_gets_no_response(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, 0);
+    mcp_session_request(&r.session, STR("tools/list"), STR_NONE);
+    mcp_session_request(&r.session, STR("tasks/list"), STR_NONE);
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'id':1,'method':'tools/list'}");
+    engine_run_terse(&r.run, "{'id':2,'method':'tasks/list'}");
+    assert_actions(&r.run, "no response 1 echoed  0\n"
+                           "server request tasks/list\n");
+    end(&r);
+}
+
+static void pings_get_a_response_and_other_server_requests_go_to_the_owner(void **state)
 {
     struct rig r;
 
@@ -230,12 +269,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(responses_are_paired_by_our_own_ids),
+        cmocka_unit_test(the_ids_may_start_at_0),
         cmocka_unit_test(a_response_without_a_request_is_a_violation),
         cmocka_unit_test(a_request_without_a_response_times_out_and_is_cancelled),
         cmocka_unit_test(initialize_is_never_cancelled),
         cmocka_unit_test(a_server_that_closes_loses_open_requests_only),
         cmocka_unit_test(an_error_of_the_transport_is_a_loss),
-        cmocka_unit_test(pings_are_answered_and_other_requests_go_to_the_owner),
+        cmocka_unit_test(a_request_that_comes_back_is_a_loss_and_gets_no_response),
+        cmocka_unit_test(pings_get_a_response_and_other_server_requests_go_to_the_owner),
         cmocka_unit_test(progress_belongs_to_the_request_with_its_token),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

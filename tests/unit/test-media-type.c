@@ -1,7 +1,7 @@
 #include "test.h"
 #include "wire/media-type.h"
 
-static void content_types_are_told_apart(void **state)
+static void content_types_are_classified(void **state)
 {
     static const struct {
         const char *text;
@@ -47,7 +47,7 @@ static void content_types_are_told_apart(void **state)
     }
 }
 
-static void a_message_has_one_content_type_or_none(void **state)
+static void a_message_has_at_most_one_content_type(void **state)
 {
     struct headers f = { .at = NULL };
 
@@ -113,7 +113,7 @@ static void malformed_elements_are_ignored(void **state)
     check("application/json;a=\"x, text/event-stream;q=0.5\"", 1000, true, 0, false);
 }
 
-static void several_lines_are_one_list(void **state)
+static void several_headers_are_one_list(void **state)
 {
     struct headers f = { .at = NULL };
     struct media_type_accept a;
@@ -127,7 +127,7 @@ static void several_lines_are_one_list(void **state)
     headers_release(&f);
 }
 
-static void a_named_type_stays_named(void **state)
+static void an_explicitly_named_type_is_kept(void **state)
 {
     struct headers f = { .at = NULL };
     struct media_type_accept a;
@@ -194,12 +194,12 @@ static void without_supported_encodings_identity_is_left(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(content_types_are_told_apart),
-        cmocka_unit_test(a_message_has_one_content_type_or_none),
+        cmocka_unit_test(content_types_are_classified),
+        cmocka_unit_test(a_message_has_at_most_one_content_type),
         cmocka_unit_test(quality_follows_the_most_specific_range),
         cmocka_unit_test(malformed_elements_are_ignored),
-        cmocka_unit_test(several_lines_are_one_list),
-        cmocka_unit_test(a_named_type_stays_named),
+        cmocka_unit_test(several_headers_are_one_list),
+        cmocka_unit_test(an_explicitly_named_type_is_kept),
         cmocka_unit_test(without_accept_everything_is_accepted),
         cmocka_unit_test(supported_encodings_keep_their_spelling),
         cmocka_unit_test(unsupported_encodings_are_removed),

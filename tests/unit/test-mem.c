@@ -17,7 +17,7 @@ static void new_memory_is_zeroed(void **state)
     }
 }
 
-static void growing_keeps_what_was_there(void **state)
+static void growing_keeps_the_content(void **state)
 {
     char *at = mem_grow(NULL, 4);
 
@@ -51,7 +51,7 @@ static void reserving_grows_by_doubling_and_never_shrinks(void **state)
     free(at);
 }
 
-static void one_leap_is_enough_for_a_large_need(void **state)
+static void a_large_need_is_one_allocation(void **state)
 {
     size_t cap = 0;
     char *at = mem_reserve(NULL, &cap, 1000001, 1);
@@ -86,7 +86,7 @@ static void reserve_all_addresses(void)
     mem_reserve(NULL, &cap, SIZE_MAX, 2);
 }
 
-static void eight_bytes_are_a_number_wherever_they_lie(void **state)
+static void eight_bytes_are_read_at_any_alignment(void **state)
 {
     static const char bytes[] = "x\x01\x02\x03\x04\x05\x06\x07\xf8";
 
@@ -102,7 +102,7 @@ const char *__asan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-static void too_much_is_refused_and_what_was_there_stays(void **state)
+static void a_too_large_size_is_rejected_and_the_memory_stays(void **state)
 {
     char *at = mem_try_grow(NULL, MEM_LARGE);
 
@@ -114,7 +114,7 @@ static void too_much_is_refused_and_what_was_there_stays(void **state)
     free(at);
 }
 
-static void a_product_that_would_wrap_around_is_out_of_memory(void **state)
+static void an_overflowing_product_is_out_of_memory(void **state)
 {
     (void)state;
     assert_aborts(reserve_more_bytes_than_there_are_addresses, "mcpreel: out of memory\n");
@@ -125,13 +125,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_memory_is_zeroed),
-        cmocka_unit_test(growing_keeps_what_was_there),
+        cmocka_unit_test(growing_keeps_the_content),
         cmocka_unit_test(reserving_grows_by_doubling_and_never_shrinks),
-        cmocka_unit_test(one_leap_is_enough_for_a_large_need),
+        cmocka_unit_test(a_large_need_is_one_allocation),
         cmocka_unit_test(a_typed_allocation_has_the_size_of_its_type),
-        cmocka_unit_test(eight_bytes_are_a_number_wherever_they_lie),
-        cmocka_unit_test(too_much_is_refused_and_what_was_there_stays),
-        cmocka_unit_test(a_product_that_would_wrap_around_is_out_of_memory),
+        cmocka_unit_test(eight_bytes_are_read_at_any_alignment),
+        cmocka_unit_test(a_too_large_size_is_rejected_and_the_memory_stays),
+        cmocka_unit_test(an_overflowing_product_is_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

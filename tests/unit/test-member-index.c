@@ -19,7 +19,7 @@ static struct str found(struct json_member_list list, struct str name)
     return json_raw(json_member_index_find(&stack, list, name, json_member_hash(name)));
 }
 
-static void a_name_is_found_whatever_its_spelling(void **state)
+static void a_member_is_found_in_any_spelling_of_its_name(void **state)
 {
     struct json_member_list list;
 
@@ -33,7 +33,7 @@ static void a_name_is_found_whatever_its_spelling(void **state)
     json_member_index_drop(&stack, list);
 }
 
-static void of_duplicates_the_last_is_kept(void **state)
+static void the_last_of_duplicate_members_is_kept(void **state)
 {
     struct json_member_list list;
 
@@ -45,7 +45,7 @@ static void of_duplicates_the_last_is_kept(void **state)
     json_member_index_drop(&stack, list);
 }
 
-static void skipped_names_are_not_there(void **state)
+static void skipped_names_are_not_indexed(void **state)
 {
     const struct str skip[] = { STR("a"), STR("c") };
     struct json_member_list list;
@@ -59,7 +59,7 @@ static void skipped_names_are_not_there(void **state)
     json_member_index_drop(&stack, list);
 }
 
-static void a_list_stays_when_another_comes_and_goes(void **state)
+static void an_index_stays_valid_while_another_is_used(void **state)
 {
     struct json_val root;
     struct json_member_list outer, inner;
@@ -76,7 +76,7 @@ static void a_list_stays_when_another_comes_and_goes(void **state)
     assert_int_equal(stack.count, 0);
 }
 
-static void many_members_and_many_duplicates_are_sorted_out(void **state)
+static void many_members_and_duplicates_are_indexed(void **state)
 {
     struct json_member_list list;
     struct buf b;
@@ -106,11 +106,11 @@ static int release(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_name_is_found_whatever_its_spelling),
-        cmocka_unit_test(of_duplicates_the_last_is_kept),
-        cmocka_unit_test(skipped_names_are_not_there),
-        cmocka_unit_test(a_list_stays_when_another_comes_and_goes),
-        cmocka_unit_test(many_members_and_many_duplicates_are_sorted_out),
+        cmocka_unit_test(a_member_is_found_in_any_spelling_of_its_name),
+        cmocka_unit_test(the_last_of_duplicate_members_is_kept),
+        cmocka_unit_test(skipped_names_are_not_indexed),
+        cmocka_unit_test(an_index_stays_valid_while_another_is_used),
+        cmocka_unit_test(many_members_and_duplicates_are_indexed),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

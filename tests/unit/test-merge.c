@@ -22,7 +22,7 @@ static struct merge *open_merge(size_t count)
     return m;
 }
 
-/* What comes out of the files a, b, …: one letter for each record. Messages are known by
+/* The result of merging the files a, b, …: one letter for each record. Messages are known by
  * their method, other records by their kind. */
 static void assert_order(size_t count, const char *want)
 {
@@ -59,7 +59,7 @@ static void assert_order(size_t count, const char *want)
     "Z','dir':'c2s','msg':{'method':'" name "'}}\n"
 #define STDERR(us) "{'type':'stderr','text':'x','us':" us "}\n"
 
-static void records_come_in_the_order_of_time(void **state)
+static void records_are_merged_by_time(void **state)
 {
     (void)state;
     temp_dir_put_terse("a", HEADER("00") AT("01", "1") AT("04", "4") AT("05", "5"));
@@ -70,7 +70,7 @@ static void records_come_in_the_order_of_time(void **state)
     assert_order(3, "aH bH cH a1 b2 b3 a4 c45 a5 b6");
 }
 
-static void the_order_inside_a_file_is_kept_when_its_clock_steps_back(void **state)
+static void the_order_in_a_file_is_kept_if_its_clock_goes_back(void **state)
 {
     (void)state;
     temp_dir_put_terse("a", AT("10", "1") AT("03", "2") AT("04", "3"));
@@ -78,7 +78,7 @@ static void the_order_inside_a_file_is_kept_when_its_clock_steps_back(void **sta
     assert_order(2, "b4 a1 a2 a3 b5");
 }
 
-static void at_the_same_moment_the_earlier_file_comes_first(void **state)
+static void at_equal_times_the_earlier_file_comes_first(void **state)
 {
     (void)state;
     temp_dir_put_terse("a", AT("01", "1") AT("01", "2"));
@@ -86,7 +86,7 @@ static void at_the_same_moment_the_earlier_file_comes_first(void **state)
     assert_order(2, "a1 a2 b3 b4");
 }
 
-static void the_time_since_the_start_counts_where_there_is_no_date(void **state)
+static void the_monotonic_time_is_used_without_a_date(void **state)
 {
     (void)state;
     temp_dir_put_terse("a", HEADER("10") STDERR("1500000") AT("13", "1"));
@@ -94,7 +94,7 @@ static void the_time_since_the_start_counts_where_there_is_no_date(void **state)
     assert_order(2, "aH bH b2 aE bE b3 a1");
 }
 
-static void what_has_no_time_stays_with_what_precedes_it(void **state)
+static void a_record_without_time_follows_the_one_before(void **state)
 {
     static const char *const plain = "{'jsonrpc':'2.0','method':'x'}\n";
 
@@ -159,7 +159,7 @@ static void the_earliest_start_is_known_before_the_first_record(void **state)
     assert_start(3, true, midnight + 3000000);
 }
 
-static void each_record_says_which_file_it_is_of(void **state)
+static void each_record_has_the_number_of_its_file(void **state)
 {
     struct merge *m;
 
@@ -172,7 +172,7 @@ static void each_record_says_which_file_it_is_of(void **state)
     merge_close(m);
 }
 
-static void how_far_it_is_can_be_told(void **state)
+static void the_progress_of_a_merge_is_returned(void **state)
 {
     struct err e = ERR_NONE;
     struct record r;
@@ -203,7 +203,7 @@ static void assert_no_merge(size_t count, const char *msg)
     assert_null(m);
 }
 
-static void an_error_names_the_file_and_the_place(void **state)
+static void an_error_has_file_and_position(void **state)
 {
     struct err e = ERR_NONE;
     struct record r;
@@ -228,17 +228,17 @@ static void an_error_names_the_file_and_the_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(records_come_in_the_order_of_time),
-        IN_TEMP_DIR(the_order_inside_a_file_is_kept_when_its_clock_steps_back),
-        IN_TEMP_DIR(at_the_same_moment_the_earlier_file_comes_first),
-        IN_TEMP_DIR(the_time_since_the_start_counts_where_there_is_no_date),
-        IN_TEMP_DIR(what_has_no_time_stays_with_what_precedes_it),
+        IN_TEMP_DIR(records_are_merged_by_time),
+        IN_TEMP_DIR(the_order_in_a_file_is_kept_if_its_clock_goes_back),
+        IN_TEMP_DIR(at_equal_times_the_earlier_file_comes_first),
+        IN_TEMP_DIR(the_monotonic_time_is_used_without_a_date),
+        IN_TEMP_DIR(a_record_without_time_follows_the_one_before),
         IN_TEMP_DIR(the_messages_of_a_batch_stay_together),
         IN_TEMP_DIR(headers_come_before_everything),
         IN_TEMP_DIR(the_earliest_start_is_known_before_the_first_record),
-        IN_TEMP_DIR(each_record_says_which_file_it_is_of),
-        IN_TEMP_DIR(how_far_it_is_can_be_told),
-        IN_TEMP_DIR(an_error_names_the_file_and_the_place),
+        IN_TEMP_DIR(each_record_has_the_number_of_its_file),
+        IN_TEMP_DIR(the_progress_of_a_merge_is_returned),
+        IN_TEMP_DIR(an_error_has_file_and_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

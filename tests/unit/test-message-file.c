@@ -75,7 +75,7 @@ static void check(struct str content, bool copies, const char *one, const char *
     message_file_close(&f);
 }
 
-static void messages_are_read_from_the_file_itself(void **state)
+static void messages_are_read_from_a_plain_file(void **state)
 {
     (void)state;
     check(STR(RECORDING), false, ONE, TWO);
@@ -83,7 +83,7 @@ static void messages_are_read_from_the_file_itself(void **state)
     check(STR(ONE "\n" TWO "\n"), false, ONE, TWO);
 }
 
-static void those_of_a_packed_file_are_copied(void **state)
+static void messages_of_a_compressed_file_are_copied(void **state)
 {
     static const enum compress_kind kinds[] = { COMPRESS_GZIP, COMPRESS_ZSTD };
 
@@ -102,7 +102,7 @@ static void those_of_a_packed_file_are_copied(void **state)
     }
 }
 
-static void those_laid_out_for_people_are_copied_on_one_line(void **state)
+static void indented_messages_are_copied_on_one_line(void **state)
 {
     (void)state;
     check(STR("{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00Z\",\n\"dir\":"
@@ -110,7 +110,7 @@ static void those_laid_out_for_people_are_copied_on_one_line(void **state)
           true, "{   \"id\": 1,   \"method\": \"a\" }", TWO);
 }
 
-static void a_file_that_has_shrunk_is_told(void **state)
+static void a_truncated_file_is_reported(void **state)
 {
     struct keeper k = { .sink = { keep } };
     struct err e = ERR_NONE;
@@ -130,7 +130,7 @@ static void a_file_that_has_shrunk_is_told(void **state)
     buf_release(&got);
 }
 
-static void a_disk_without_room_for_the_copy_is_told(void **state)
+static void a_full_disk_is_reported_for_the_copy(void **state)
 {
     struct keeper k = { .sink = { keep } };
     struct err e = ERR_NONE;
@@ -161,7 +161,7 @@ static void a_disk_without_room_for_the_copy_is_told(void **state)
     buf_release(&packed);
 }
 
-static void what_is_no_message_is_copied_as_it_is(void **state)
+static void text_that_is_not_a_message_is_copied_unchanged(void **state)
 {
     struct keeper k = { .sink = { keep } };
     struct message_ref first, second;
@@ -188,10 +188,19 @@ static void open_with_origins(struct message_file *f, struct keeper *k, struct s
     temp_dir_put("file", content);
     if (!message_file_open(f, &sys_real, "file", ".", &quiet, &e))
         fail_msg("%s", e.msg);
-    f->keep_origins = true;
+    f->keep_origins = f->keep_lines = true;
     *k = (struct keeper){ .sink = { keep }, .store = &f->store };
     if (!message_file_read_all(f, &k->sink, &e))
         fail_msg("%s", e.msg);
+}
+
+static uint32_t line_at(struct str text, uint64_t at)
+{
+    uint32_t line = 1;
+
+    for (uint64_t i = 0; i < at; i++)
+        line += text.at[i] == '\n';
+    return line;
 }
 
 /* The text has the message, and the record around it, at the places found. */
@@ -207,9 +216,10 @@ static void check_origin(struct message_file *f, const struct keeper *k, size_t 
     assert_true(o.at + o.len <= text.len && o.record_at + o.record_len <= text.len);
     assert_str(str_n(text.at + o.at, o.len), str_z(message));
     assert_str(str_n(text.at + o.record_at, o.record_len), str_z(record));
+    assert_int_equal(k->places[nth].line, line_at(text, o.at));
 }
 
-static void the_place_of_a_message_is_found_in_its_line(void **state)
+static void the_origin_of_a_message_is_found_in_its_line(void **state)
 {
     static const struct str texts[] = { STR_INIT(RECORDING),
                                         STR_INIT("\xef\xbb\xbf" RECORDING) };
@@ -225,7 +235,7 @@ static void the_place_of_a_message_is_found_in_its_line(void **state)
     }
 }
 
-static void the_place_is_found_in_a_line_longer_than_a_piece(void **state)
+static void the_origin_is_found_in_a_line_longer_than_a_block(void **state)
 {
     struct message_file f;
     struct keeper k;
@@ -247,7 +257,7 @@ static void the_place_is_found_in_a_line_longer_than_a_piece(void **state)
     buf_release(&line);
 }
 
-static void the_place_is_found_in_the_text_of_a_compressed_file(void **state)
+static void the_origin_is_found_in_a_compressed_file(void **state)
 {
     struct compressor *p = compressor_new(COMPRESS_ZSTD);
     struct message_file f;
@@ -273,7 +283,7 @@ static void the_place_is_found_in_the_text_of_a_compressed_file(void **state)
     "{\"type\":\"message\",\"seq\":1,\"ts\":\"2025-02-04T10:00:00Z\",\n\"dir\":\"c2s\","       \
     "\"msg\":" PRETTY_MESSAGE "}\n"
 
-static void the_place_is_found_over_several_lines(void **state)
+static void the_origin_is_found_over_several_lines(void **state)
 {
     static const struct str text = STR_INIT(HEAD PRETTY_LINE LINE(2, "s2c", TWO));
     struct message_file f;
@@ -286,7 +296,7 @@ static void the_place_is_found_over_several_lines(void **state)
     message_file_close(&f);
 }
 
-static void the_place_is_found_of_each_element_of_a_batch(void **state)
+static void the_origin_is_found_for_each_element_of_a_batch(void **state)
 {
     static const struct str text = STR_INIT(
         "{\"t\":\"2025-02-04T10:00:00Z\",\"dir\":\"in\",\"raw\":[" ONE "," TWO "]}\n"
@@ -304,16 +314,17 @@ static void the_place_is_found_of_each_element_of_a_batch(void **state)
 
         assert_true(message_file_find_origin(&f, k.places[i], &o, &e));
         assert_str(str_n(text.at + o.at, o.len), str_z(want[i]));
+        assert_int_equal(k.places[i].line, line_at(text, o.at));
     }
     message_file_close(&f);
 }
 
 /* NaN is read as null, which is longer. */
-static void the_place_is_found_in_a_cassette(void **state)
+static void the_origin_is_found_in_a_cassette(void **state)
 {
     static const struct str text = STR_INIT(
-        "{\"interactions\":[{\"type\":\"jsonrpc_request\",\"x\":[NaN,NaN,Infinity],"
-        "\"response\":{ \"id\": 1, \"result\": {\"a\":NaN, \"b\":-Infinity}},\"request\":" ONE
+        "{\n\"interactions\":[{\n\"type\":\"jsonrpc_request\",\"x\":[NaN,NaN,Infinity],"
+        "\"response\":{ \"id\": 1, \"result\": {\"a\":NaN, \"b\":-Infinity}},\n\"request\":" ONE
         "}]}");
     struct message_file f;
     struct keeper k;
@@ -326,7 +337,7 @@ static void the_place_is_found_in_a_cassette(void **state)
     message_file_close(&f);
 }
 
-static void what_was_kept_is_found(void **state)
+static void a_cached_text_is_found(void **state)
 {
     struct message_file_cache r;
     struct str text;
@@ -346,7 +357,7 @@ static void what_was_kept_is_found(void **state)
     message_file_cache_release(&r);
 }
 
-static void one_text_takes_the_place_of_another_and_never_its_name(void **state)
+static void a_replaced_cache_entry_is_not_found(void **state)
 {
     struct message_file_cache r;
     struct str text;
@@ -366,7 +377,7 @@ static void one_text_takes_the_place_of_another_and_never_its_name(void **state)
     message_file_cache_release(&r);
 }
 
-static void what_is_long_is_not_kept(void **state)
+static void a_long_text_is_not_cached(void **state)
 {
     static char many[MESSAGE_FILE_CACHE_TEXT + 1];
     struct message_file_cache r;
@@ -384,21 +395,21 @@ static void what_is_long_is_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(messages_are_read_from_the_file_itself),
-        IN_TEMP_DIR(those_of_a_packed_file_are_copied),
-        IN_TEMP_DIR(those_laid_out_for_people_are_copied_on_one_line),
-        IN_TEMP_DIR(what_is_no_message_is_copied_as_it_is),
-        IN_TEMP_DIR(a_file_that_has_shrunk_is_told),
-        IN_TEMP_DIR(a_disk_without_room_for_the_copy_is_told),
-        IN_TEMP_DIR(the_place_of_a_message_is_found_in_its_line),
-        IN_TEMP_DIR(the_place_is_found_in_a_line_longer_than_a_piece),
-        IN_TEMP_DIR(the_place_is_found_in_the_text_of_a_compressed_file),
-        IN_TEMP_DIR(the_place_is_found_over_several_lines),
-        IN_TEMP_DIR(the_place_is_found_of_each_element_of_a_batch),
-        IN_TEMP_DIR(the_place_is_found_in_a_cassette),
-        cmocka_unit_test(what_was_kept_is_found),
-        cmocka_unit_test(one_text_takes_the_place_of_another_and_never_its_name),
-        cmocka_unit_test(what_is_long_is_not_kept),
+        IN_TEMP_DIR(messages_are_read_from_a_plain_file),
+        IN_TEMP_DIR(messages_of_a_compressed_file_are_copied),
+        IN_TEMP_DIR(indented_messages_are_copied_on_one_line),
+        IN_TEMP_DIR(text_that_is_not_a_message_is_copied_unchanged),
+        IN_TEMP_DIR(a_truncated_file_is_reported),
+        IN_TEMP_DIR(a_full_disk_is_reported_for_the_copy),
+        IN_TEMP_DIR(the_origin_of_a_message_is_found_in_its_line),
+        IN_TEMP_DIR(the_origin_is_found_in_a_line_longer_than_a_block),
+        IN_TEMP_DIR(the_origin_is_found_in_a_compressed_file),
+        IN_TEMP_DIR(the_origin_is_found_over_several_lines),
+        IN_TEMP_DIR(the_origin_is_found_for_each_element_of_a_batch),
+        IN_TEMP_DIR(the_origin_is_found_in_a_cassette),
+        cmocka_unit_test(a_cached_text_is_found),
+        cmocka_unit_test(a_replaced_cache_entry_is_not_found),
+        cmocka_unit_test(a_long_text_is_not_cached),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

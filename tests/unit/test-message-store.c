@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void what_is_kept_comes_back(void **state)
+static void a_stored_message_is_read_back(void **state)
 {
     struct message_store_memory m;
     struct message_ref a, b;
@@ -23,7 +23,7 @@ static void what_is_kept_comes_back(void **state)
     message_store_memory_release(&m);
 }
 
-static void it_comes_back_on_one_line(void **state)
+static void a_stored_message_is_read_back_on_one_line(void **state)
 {
     struct message_store_memory m;
     struct message_ref a;
@@ -40,7 +40,7 @@ static void it_comes_back_on_one_line(void **state)
     message_store_memory_release(&m);
 }
 
-static void what_is_no_message_comes_back_as_it_is(void **state)
+static void text_that_is_not_a_message_is_read_back_unchanged(void **state)
 {
     struct message_store_memory m;
     struct message_ref a;
@@ -57,7 +57,7 @@ static void what_is_no_message_comes_back_as_it_is(void **state)
     message_store_memory_release(&m);
 }
 
-static void a_reader_with_too_little_room_is_told(void **state)
+static void a_too_small_buffer_is_reported(void **state)
 {
     struct message_store_memory m;
     struct message_ref a;
@@ -77,10 +77,10 @@ static void a_reader_with_too_little_room_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_kept_comes_back),
-        cmocka_unit_test(it_comes_back_on_one_line),
-        cmocka_unit_test(what_is_no_message_comes_back_as_it_is),
-        cmocka_unit_test(a_reader_with_too_little_room_is_told),
+        cmocka_unit_test(a_stored_message_is_read_back),
+        cmocka_unit_test(a_stored_message_is_read_back_on_one_line),
+        cmocka_unit_test(text_that_is_not_a_message_is_read_back_unchanged),
+        cmocka_unit_test(a_too_small_buffer_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void look_away(struct looked_at *l)
     arena_release(&l->arena);
 }
 
-static void every_shape_has_its_kind(void **state)
+static void every_shape_of_message_has_its_kind(void **state)
 {
     static const struct {
         const char *text;
@@ -61,7 +61,7 @@ static void every_shape_has_its_kind(void **state)
     }
 }
 
-static void sloppy_peers_are_understood(void **state)
+static void incomplete_messages_of_real_programs_are_classified(void **state)
 {
     static const struct {
         const char *text;
@@ -94,7 +94,7 @@ static void sloppy_peers_are_understood(void **state)
     }
 }
 
-static void what_only_looks_alike_is_other(void **state)
+static void similar_json_is_of_kind_other(void **state)
 {
     static const char *const texts[] = {
         "{\"error\":\"invalid_token\",\"error_description\":\"expired\"}",
@@ -120,7 +120,7 @@ static void what_only_looks_alike_is_other(void **state)
     }
 }
 
-static void no_value_at_all_is_other(void **state)
+static void an_absent_value_is_of_kind_other(void **state)
 {
     struct arena a = { NULL, 0 };
 
@@ -128,7 +128,7 @@ static void no_value_at_all_is_other(void **state)
     assert_int_equal(mcp_classify(JSON_VAL_NONE, &a).kind, MCP_OTHER);
 }
 
-static void a_request_gives_id_method_and_params(void **state)
+static void a_request_has_id_method_and_params(void **state)
 {
     struct looked_at l;
 
@@ -145,7 +145,7 @@ static void a_request_gives_id_method_and_params(void **state)
     look_away(&l);
 }
 
-static void a_notification_gives_no_id(void **state)
+static void a_notification_has_no_id(void **state)
 {
     struct looked_at l;
 
@@ -158,7 +158,7 @@ static void a_notification_gives_no_id(void **state)
     look_away(&l);
 }
 
-static void a_response_gives_no_method_and_only_one_outcome(void **state)
+static void a_response_has_no_method_and_one_outcome(void **state)
 {
     struct looked_at l;
 
@@ -190,7 +190,7 @@ static void only_results_and_errors_are_responses(void **state)
         assert_int_equal(mcp_is_response(&(struct mcp_message){ .kind = k }), response[k]);
 }
 
-static void a_member_that_stands_there_twice_is_noted_and_the_last_counts(void **state)
+static void a_duplicate_member_is_flagged_and_the_last_counts(void **state)
 {
     static const struct {
         const char *text;
@@ -234,7 +234,7 @@ static bool is_mismatch(const char *text)
     return is;
 }
 
-static void an_error_is_known_by_its_code(void **state)
+static void an_error_has_its_code(void **state)
 {
     (void)state;
     assert_true(is_mismatch("{\"id\":1,\"error\":{\"code\":-32020}}"));
@@ -259,16 +259,16 @@ static void every_kind_has_a_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shape_has_its_kind),
-        cmocka_unit_test(sloppy_peers_are_understood),
-        cmocka_unit_test(what_only_looks_alike_is_other),
-        cmocka_unit_test(no_value_at_all_is_other),
-        cmocka_unit_test(a_request_gives_id_method_and_params),
-        cmocka_unit_test(a_notification_gives_no_id),
-        cmocka_unit_test(a_response_gives_no_method_and_only_one_outcome),
+        cmocka_unit_test(every_shape_of_message_has_its_kind),
+        cmocka_unit_test(incomplete_messages_of_real_programs_are_classified),
+        cmocka_unit_test(similar_json_is_of_kind_other),
+        cmocka_unit_test(an_absent_value_is_of_kind_other),
+        cmocka_unit_test(a_request_has_id_method_and_params),
+        cmocka_unit_test(a_notification_has_no_id),
+        cmocka_unit_test(a_response_has_no_method_and_one_outcome),
         cmocka_unit_test(only_results_and_errors_are_responses),
-        cmocka_unit_test(a_member_that_stands_there_twice_is_noted_and_the_last_counts),
-        cmocka_unit_test(an_error_is_known_by_its_code),
+        cmocka_unit_test(a_duplicate_member_is_flagged_and_the_last_counts),
+        cmocka_unit_test(an_error_has_its_code),
         cmocka_unit_test(every_kind_has_a_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

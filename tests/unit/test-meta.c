@@ -36,7 +36,7 @@ static void a_member_of_meta_is_found(void **state)
     json_release(&j);
 }
 
-static void without_all_of_the_way_there_is_nothing(void **state)
+static void a_missing_parent_gives_no_member(void **state)
 {
     static const char *const texts[] = { "{}",
                                          "[]",
@@ -83,7 +83,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_member_of_meta_is_found),
-        cmocka_unit_test(without_all_of_the_way_there_is_nothing),
+        cmocka_unit_test(a_missing_parent_gives_no_member),
         cmocka_unit_test(a_progress_token_is_a_string_or_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,8 +4,8 @@
 
 #include "test.h"
 
-/* What the schema of each revision lists, told here a second time and the other way
- * round: by revision instead of by method. */
+/* The methods in the schema of each version, a second time and the other way round: by
+ * version instead of by method. */
 #define SINCE_THE_START                                                                        \
     "initialize ping tools/list tools/call prompts/list prompts/get resources/list "           \
     "resources/read resources/templates/list resources/subscribe resources/unsubscribe "       \
@@ -89,7 +89,7 @@ static void an_unknown_method_is_not_found(void **state)
     assert_null(mcp_method_find(STR_NONE));
 }
 
-static void the_ways_a_method_travels_are_those_of_the_schemas(void **state)
+static void the_direction_of_a_method_is_that_of_the_schemas(void **state)
 {
     const struct str both =
         STR("ping tasks/get tasks/result tasks/list tasks/cancel notifications/cancelled "
@@ -111,7 +111,7 @@ static void the_ways_a_method_travels_are_those_of_the_schemas(void **state)
     }
 }
 
-static void a_class_has_its_members_and_no_others(void **state)
+static void a_class_has_exactly_its_methods(void **state)
 {
     static const char *const members[] = {
         [MCP_CLASS_SESSION] = "initialize server/discover ping",
@@ -131,7 +131,7 @@ static void a_class_has_its_members_and_no_others(void **state)
     }
 }
 
-static void what_a_server_asks_needs_a_capability_of_the_client(void **state)
+static void a_server_request_needs_a_capability_of_the_client(void **state)
 {
     static const struct {
         const char *name, *capability;
@@ -167,7 +167,7 @@ static void assert_subject(const char *method, const char *params, const char *w
     json_release(&j);
 }
 
-static void the_subject_is_what_a_message_is_about(void **state)
+static void the_subject_is_tool_prompt_uri_or_task(void **state)
 {
     static const struct {
         const char *method, *member;
@@ -200,7 +200,7 @@ static void the_subject_is_what_a_message_is_about(void **state)
     assert_int_equal(with, sizeof rows / sizeof *rows + 1); /* and a completion's ref */
 }
 
-static void a_completion_is_about_what_its_reference_names(void **state)
+static void the_subject_of_a_completion_is_its_reference(void **state)
 {
     (void)state;
     assert_subject("completion/complete", "{\"ref\":{\"type\":\"ref/prompt\",\"name\":\"p\"}}",
@@ -212,7 +212,7 @@ static void a_completion_is_about_what_its_reference_names(void **state)
     assert_subject("completion/complete", "{\"argument\":{\"name\":\"a\"}}", "");
 }
 
-static void a_method_that_names_nothing_has_no_subject(void **state)
+static void a_method_without_name_has_no_subject(void **state)
 {
     (void)state;
     assert_subject("tools/list", "{\"name\":\"x\",\"uri\":\"y\"}", "");
@@ -227,12 +227,12 @@ int main(void)
         cmocka_unit_test(each_revision_has_exactly_its_methods),
         cmocka_unit_test(each_row_is_found_by_its_name_and_belongs_to_a_revision),
         cmocka_unit_test(an_unknown_method_is_not_found),
-        cmocka_unit_test(the_ways_a_method_travels_are_those_of_the_schemas),
-        cmocka_unit_test(a_class_has_its_members_and_no_others),
-        cmocka_unit_test(what_a_server_asks_needs_a_capability_of_the_client),
-        cmocka_unit_test(the_subject_is_what_a_message_is_about),
-        cmocka_unit_test(a_completion_is_about_what_its_reference_names),
-        cmocka_unit_test(a_method_that_names_nothing_has_no_subject),
+        cmocka_unit_test(the_direction_of_a_method_is_that_of_the_schemas),
+        cmocka_unit_test(a_class_has_exactly_its_methods),
+        cmocka_unit_test(a_server_request_needs_a_capability_of_the_client),
+        cmocka_unit_test(the_subject_is_tool_prompt_uri_or_task),
+        cmocka_unit_test(the_subject_of_a_completion_is_its_reference),
+        cmocka_unit_test(a_method_without_name_has_no_subject),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

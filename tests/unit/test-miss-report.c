@@ -25,7 +25,9 @@ struct told {
 static void explain_to(struct told *t, uint32_t used_before, enum match_mode mode,
                        const char *recorded, const char *live, const struct match *found)
 {
-    struct match_options how = { .mode = mode, .rules = matcher_rules(mode, false) };
+    struct match_options how = {
+        .mode = mode, .rules = matcher_rules(&(struct match_options){ .mode = mode }, false)
+    };
     struct mcp_message m;
 
     loaded_index_init(&t->of, mode, recorded);
@@ -86,7 +88,7 @@ static void check(const char *live, bool exhausted, const char *message, const c
     arena_release(&a);
 }
 
-static void the_nearest_has_the_fewest_differences(void **state)
+static void the_nearest_call_has_the_fewest_differences(void **state)
 {
     (void)state;
     check("{'id':1,'method':'tools/call','params':{'name':'add','arguments':{'a':5,'b':4}}}",
@@ -97,7 +99,7 @@ static void the_nearest_has_the_fewest_differences(void **state)
           "differs at $.params.arguments.b: recorded 3, got 4");
 }
 
-static void of_two_as_near_the_first_recorded_one_is_told(void **state)
+static void the_first_of_equally_near_calls_is_reported(void **state)
 {
     (void)state;
     check(
@@ -125,7 +127,7 @@ static void the_same_subject_is_nearer_than_the_same_arguments(void **state)
           "recorded 3, got nothing, $.params.arguments.x: recorded nothing, got true");
 }
 
-static void a_method_nobody_recorded_has_no_nearest(void **state)
+static void an_unrecorded_method_has_no_nearest_call(void **state)
 {
     (void)state;
     check("{'id':1,'method':'prompts/get','params':{'name':'p'}}", false,
@@ -135,7 +137,7 @@ static void a_method_nobody_recorded_has_no_nearest(void **state)
           "{'reason':'no-match'}", "no recorded response for own");
 }
 
-static void what_is_used_up_says_so(void **state)
+static void a_used_call_is_reported_as_used(void **state)
 {
     (void)state;
     check("{'id':1,'method':'resources/read','params':{'uri':'file:///a'}}", true,
@@ -146,7 +148,7 @@ static void what_is_used_up_says_so(void **state)
           "resources/read 'file:///a'");
 }
 
-static void what_does_not_count_for_matching_is_no_difference(void **state)
+static void uncompared_values_are_no_difference(void **state)
 {
     (void)state;
     check("{'id':1,'method':'resources/read','params':{'_meta':{'progressToken':1},"
@@ -160,7 +162,7 @@ static void what_does_not_count_for_matching_is_no_difference(void **state)
           "\"file:///b\"");
 }
 
-static void of_many_differences_five_are_told(void **state)
+static void five_of_many_differences_are_listed(void **state)
 {
     struct terse_scanned data;
     struct told t;
@@ -177,7 +179,7 @@ static void of_many_differences_five_are_told(void **state)
 }
 
 /* A request of megabytes must not come back as an error of as many. */
-static void long_values_and_names_are_not_repeated(void **state)
+static void long_values_and_names_are_shortened(void **state)
 {
     struct terse_scanned data;
     struct buf recorded, live;
@@ -203,7 +205,7 @@ static void long_values_and_names_are_not_repeated(void **state)
 
 #define ADD(arguments) "{'id':1,'method':'tools/call','params':{'name':'add'" arguments "}}"
 
-static void what_would_help_depends_on_what_there_is(void **state)
+static void hints_depend_on_the_options(void **state)
 {
     static const struct match never = { .outcome = MATCH_NOT_RECORDED };
     static const char other[] = "{'id':1,'method':'own'}";
@@ -212,22 +214,32 @@ static void what_would_help_depends_on_what_there_is(void **state)
         "{'id':1,'method':'resources/read','params':{'uri':'file:///a','cursor':'x'}}";
     static const char near[] = ADD(",'arguments':{'a':1,'b':7}");
     static const char far[] = ADD(",'arguments':{'a':7,'b':7}");
+    static const char three[] = ADD(",'arguments':{'a':7,'b':7,'c':7}");
+    static const char quoted[] = ADD(",'arguments':{'a':1,'b':2,'odd key':7}");
     static const char meta[] = ADD(",'arguments':{'a':5,'b':3},'_meta':{'x':1}");
     static const struct {
         enum match_mode mode;
         uint32_t used_before;
         const char *live, *help;
     } rows[] = {
-        { MATCH_BY_REQUEST, 0, near, "--match fuzzy or sequential, or record it" },
-        { MATCH_BY_REQUEST, 0, far, "--match sequential, or record it" },
-        { MATCH_BY_REQUEST, 3, near, "--match sequential, or record it" }, /* #5 is far */
+        { MATCH_BY_REQUEST, 0, near,
+          "; ignore what differs with --ignore-paths '$.params.arguments.b', match less "
+          "closely "
+          "with --match add=fuzzy or add=sequential, or record it" },
+        { MATCH_BY_REQUEST, 0, far,
+          "; ignore what differs with --ignore-paths '$.params.arguments.a' --ignore-paths "
+          "'$.params.arguments.b', match less closely with --match add=sequential, or record "
+          "it" },
+        { MATCH_BY_REQUEST, 3, near, "--match add=sequential, or record it" }, /* #5 is far */
         { MATCH_BY_REQUEST, 9, near, RECORD_IT },
         { MATCH_BY_REQUEST, 0, tool, RECORD_IT },
         { MATCH_BY_REQUEST, 0, page, RECORD_IT },
         { MATCH_BY_REQUEST, 0, other, RECORD_IT },
-        { MATCH_STRICT, 0, near, "--match fuzzy or sequential, or record it" },
-        { MATCH_STRICT, 0, meta, "--match by-request, or record it" },
-        { MATCH_FUZZY, 0, far, "--match sequential, or record it" },
+        { MATCH_BY_REQUEST, 0, three, "; match less closely with --match add=sequential, or" },
+        { MATCH_BY_REQUEST, 0, quoted, "; match less closely with --match add=fuzzy or" },
+        { MATCH_STRICT, 0, near, "--match add=fuzzy or add=sequential, or record it" },
+        { MATCH_STRICT, 0, meta, "--match add=by-request, or record it" },
+        { MATCH_FUZZY, 0, far, "--match add=sequential, or record it" },
         { MATCH_FUZZY, 9, far, RECORD_IT },
         { MATCH_FUZZY, 0, tool, RECORD_IT },
         { MATCH_SEQUENTIAL, 0, far, RECORD_IT },
@@ -244,7 +256,7 @@ static void what_would_help_depends_on_what_there_is(void **state)
     }
 }
 
-static void what_helps_the_exhausted_is_what_the_matcher_says(void **state)
+static void the_hint_for_an_exhausted_match_comes_from_the_matcher(void **state)
 {
     static const struct {
         struct match found;
@@ -288,7 +300,7 @@ static void look_among(struct told *t, int count)
     buf_release(&text);
 }
 
-static void all_candidates_are_looked_at(void **state)
+static void all_candidates_are_compared(void **state)
 {
     struct told t;
 
@@ -300,7 +312,7 @@ static void all_candidates_are_looked_at(void **state)
     forget(&t);
 }
 
-static void where_that_is_too_much_it_is_told(void **state)
+static void a_limited_comparison_is_reported(void **state)
 {
     struct told t;
 
@@ -312,7 +324,7 @@ static void where_that_is_too_much_it_is_told(void **state)
     forget(&t);
 }
 
-static void in_total_order_the_next_one_is_told(void **state)
+static void in_total_order_the_next_call_is_reported(void **state)
 {
     static const struct match early = { .outcome = MATCH_OUT_OF_ORDER,
                                         .call = 2,
@@ -334,7 +346,7 @@ static void in_total_order_the_next_one_is_told(void **state)
     forget(&t);
 }
 
-static void what_only_another_era_can_be_told_is_told_so(void **state)
+static void a_call_of_the_other_protocol_is_reported_as_such(void **state)
 {
     static const struct match uncrossed = { .outcome = MATCH_OTHER_PROTOCOL, .call = 2 };
     struct told t;
@@ -355,7 +367,7 @@ static void what_only_another_era_can_be_told_is_told_so(void **state)
 
 /* A secret that was taken out of the recording is no reason for a miss, and the live one
  * must not be printed beside it. */
-static void what_was_redacted_is_no_difference(void **state)
+static void redacted_values_are_no_difference(void **state)
 {
     static const struct match never = { .outcome = MATCH_NOT_RECORDED };
     struct told t;
@@ -370,7 +382,7 @@ static void what_was_redacted_is_no_difference(void **state)
     forget(&t);
 }
 
-static void what_became_of_the_same_is_told(void **state)
+static void the_outcome_of_an_equal_call_is_reported(void **state)
 {
     static const char recorded[] =
         "x=1 c2s {'id':1,'method':'tools/call','params':{'name':'t'}}\n"
@@ -401,22 +413,22 @@ static void what_became_of_the_same_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_nearest_has_the_fewest_differences),
-        cmocka_unit_test(of_two_as_near_the_first_recorded_one_is_told),
+        cmocka_unit_test(the_nearest_call_has_the_fewest_differences),
+        cmocka_unit_test(the_first_of_equally_near_calls_is_reported),
         cmocka_unit_test(the_same_subject_is_nearer_than_the_same_arguments),
-        cmocka_unit_test(a_method_nobody_recorded_has_no_nearest),
-        cmocka_unit_test(what_is_used_up_says_so),
-        cmocka_unit_test(what_does_not_count_for_matching_is_no_difference),
-        cmocka_unit_test(of_many_differences_five_are_told),
-        cmocka_unit_test(long_values_and_names_are_not_repeated),
-        cmocka_unit_test(what_would_help_depends_on_what_there_is),
-        cmocka_unit_test(what_helps_the_exhausted_is_what_the_matcher_says),
-        cmocka_unit_test(all_candidates_are_looked_at),
-        cmocka_unit_test(where_that_is_too_much_it_is_told),
-        cmocka_unit_test(in_total_order_the_next_one_is_told),
-        cmocka_unit_test(what_only_another_era_can_be_told_is_told_so),
-        cmocka_unit_test(what_became_of_the_same_is_told),
-        cmocka_unit_test(what_was_redacted_is_no_difference),
+        cmocka_unit_test(an_unrecorded_method_has_no_nearest_call),
+        cmocka_unit_test(a_used_call_is_reported_as_used),
+        cmocka_unit_test(uncompared_values_are_no_difference),
+        cmocka_unit_test(five_of_many_differences_are_listed),
+        cmocka_unit_test(long_values_and_names_are_shortened),
+        cmocka_unit_test(hints_depend_on_the_options),
+        cmocka_unit_test(the_hint_for_an_exhausted_match_comes_from_the_matcher),
+        cmocka_unit_test(all_candidates_are_compared),
+        cmocka_unit_test(a_limited_comparison_is_reported),
+        cmocka_unit_test(in_total_order_the_next_call_is_reported),
+        cmocka_unit_test(a_call_of_the_other_protocol_is_reported_as_such),
+        cmocka_unit_test(the_outcome_of_an_equal_call_is_reported),
+        cmocka_unit_test(redacted_values_are_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void assert_found(const struct multi_search *n, struct str text, const ch
     buf_release(&f.text);
 }
 
-static void nothing_is_found_without_needles(void **state)
+static void without_patterns_nothing_is_found(void **state)
 {
     struct multi_search n;
 
@@ -41,7 +41,7 @@ static void nothing_is_found_without_needles(void **state)
     multi_search_release(&n);
 }
 
-static void needles_are_found_wherever_they_stand(void **state)
+static void patterns_are_found_at_any_position(void **state)
 {
     char text[64];
 
@@ -64,7 +64,7 @@ static void needles_are_found_wherever_they_stand(void **state)
     }
 }
 
-static void needles_may_overlap_and_have_the_same_bytes(void **state)
+static void patterns_may_overlap_and_be_equal(void **state)
 {
     struct multi_search n;
 
@@ -81,7 +81,7 @@ static void needles_may_overlap_and_have_the_same_bytes(void **state)
     multi_search_release(&n);
 }
 
-static void case_counts_only_for_those_that_want_it(void **state)
+static void case_is_folded_only_where_wanted(void **state)
 {
     struct multi_search n;
 
@@ -94,7 +94,7 @@ static void case_counts_only_for_those_that_want_it(void **state)
     multi_search_release(&n);
 }
 
-static void a_space_may_be_a_plus_each_for_itself(void **state)
+static void each_space_may_be_a_plus(void **state)
 {
     struct multi_search n;
 
@@ -118,7 +118,7 @@ static void a_space_may_be_a_plus_each_for_itself(void **state)
     multi_search_release(&n);
 }
 
-static void the_search_ends_when_it_is_told_to(void **state)
+static void the_search_ends_when_the_callback_returns_false(void **state)
 {
     struct found f = { .most = 2 };
     struct multi_search n;
@@ -174,7 +174,7 @@ static void find_all(uint32_t count)
     free(text);
 }
 
-static void needles_are_all_found_be_they_few_or_many(void **state)
+static void few_and_many_patterns_are_all_found(void **state)
 {
     (void)state;
     find_all(10);
@@ -185,13 +185,13 @@ static void needles_are_all_found_be_they_few_or_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_found_without_needles),
-        cmocka_unit_test(needles_are_found_wherever_they_stand),
-        cmocka_unit_test(needles_may_overlap_and_have_the_same_bytes),
-        cmocka_unit_test(case_counts_only_for_those_that_want_it),
-        cmocka_unit_test(a_space_may_be_a_plus_each_for_itself),
-        cmocka_unit_test(the_search_ends_when_it_is_told_to),
-        cmocka_unit_test(needles_are_all_found_be_they_few_or_many),
+        cmocka_unit_test(without_patterns_nothing_is_found),
+        cmocka_unit_test(patterns_are_found_at_any_position),
+        cmocka_unit_test(patterns_may_overlap_and_be_equal),
+        cmocka_unit_test(case_is_folded_only_where_wanted),
+        cmocka_unit_test(each_space_may_be_a_plus),
+        cmocka_unit_test(the_search_ends_when_the_callback_returns_false),
+        cmocka_unit_test(few_and_many_patterns_are_all_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

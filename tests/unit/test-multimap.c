@@ -25,7 +25,7 @@ static void assert_owners(const struct multimap *c, struct str key, const char *
         assert_ptr_equal(first->same_key_last, before);
 }
 
-static void the_oldest_comes_first(void **state)
+static void the_oldest_value_of_a_key_comes_first(void **state)
 {
     char a[] = "a", b[] = "b", d[] = "d";
     struct multimap_entry one = claim_of(STR("k"), a), two = claim_of(STR("k"), b),
@@ -44,7 +44,7 @@ static void the_oldest_comes_first(void **state)
 }
 
 /* Three claims of a key, dropped in every order. */
-static void any_of_them_can_be_dropped(void **state)
+static void any_value_can_be_removed(void **state)
 {
     static const struct {
         size_t drop[3];
@@ -77,7 +77,7 @@ static void any_of_them_can_be_dropped(void **state)
 }
 
 /* Many keys, three claims of each, dropped in an order that has nothing to do with it. */
-static void many_keys_do_not_get_mixed_up(void **state)
+static void many_keys_stay_separate(void **state)
 {
     enum { KEYS = 500, EACH = 3, ALL = KEYS * EACH };
     static struct multimap_entry claims[ALL];
@@ -110,9 +110,9 @@ static void many_keys_do_not_get_mixed_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_oldest_comes_first),
-        cmocka_unit_test(any_of_them_can_be_dropped),
-        cmocka_unit_test(many_keys_do_not_get_mixed_up),
+        cmocka_unit_test(the_oldest_value_of_a_key_comes_first),
+        cmocka_unit_test(any_value_can_be_removed),
+        cmocka_unit_test(many_keys_stay_separate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

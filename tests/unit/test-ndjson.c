@@ -56,7 +56,7 @@ static void check(struct str text, struct str want)
     }
 }
 
-static void values_come_with_their_lines_however_the_file_is_shown(void **state)
+static void values_have_their_line_numbers_with_windows_of_any_size(void **state)
 {
     (void)state;
     check(STR("{\"a\":1}\n[2]\r\n\n\n \"x\"\n7"),
@@ -65,14 +65,14 @@ static void values_come_with_their_lines_however_the_file_is_shown(void **state)
     check(STR("\n \n"), STR(" end 0"));
 }
 
-static void a_value_may_go_on_over_lines(void **state)
+static void a_value_may_span_lines(void **state)
 {
     (void)state;
     check(STR("{\n \"a\":\n 1\n}\n{\"b\":2}\n"), STR("[1 {  \"a\":  1 }][5 {\"b\":2}] end 0"));
     check(STR("[\n1\n]"), STR("[1 [ 1 ]] end 0"));
 }
 
-static void a_value_that_stood_on_several_lines_is_one_line_then(void **state)
+static void a_value_of_several_lines_becomes_one_line(void **state)
 {
     struct remarks remarks = { .notes = { count_note } };
     struct window w = { STR("{\r\n \"a\":\n[ 1,\n2 ]\n}\n"), true, 1, "f", &remarks.notes };
@@ -99,7 +99,7 @@ static void two_values_on_one_line_are_an_error(void **state)
     check(STR("[\n1\n]  \r\n[2]"), STR("[1 [ 1 ]][4 [2]] end 0"));
 }
 
-static void a_torn_end_is_one_remark(void **state)
+static void a_truncated_end_gives_one_warning(void **state)
 {
     (void)state;
     check(STR("1\n{\"a"), STR("[1 1] end 1"));
@@ -111,7 +111,7 @@ static void a_torn_end_is_one_remark(void **state)
 }
 
 /* A crash leaves the start of a line, never nonsense: that is damage here, too. */
-static void a_last_line_that_nothing_could_mend_is_not_torn(void **state)
+static void an_invalid_last_line_is_an_error(void **state)
 {
     (void)state;
     check(STR("1\noops"), STR("[1 1] f:2:1: not valid JSON: expected a value 0"));
@@ -123,7 +123,7 @@ static void a_last_line_that_nothing_could_mend_is_not_torn(void **state)
           STR("[1 1] f:2:4: not valid JSON: control character in a string 0"));
 }
 
-static void damage_before_the_end_is_an_error_at_its_place(void **state)
+static void damage_before_the_end_is_an_error_with_its_position(void **state)
 {
     (void)state;
     check(STR("1\n{,}\n2\n"), STR("[1 1] f:2:2: not valid JSON: expected a name in quotes 0"));
@@ -132,7 +132,7 @@ static void damage_before_the_end_is_an_error_at_its_place(void **state)
 }
 
 /* The line after it is whole: the error is not there. */
-static void a_line_that_was_cut_off_in_the_middle_is_the_one_named(void **state)
+static void a_truncated_line_in_the_middle_is_named(void **state)
 {
     (void)state;
     check(STR("1\n{\"a\":1,\n{\"b\":2}\n{\"c\":3}\n"),
@@ -143,7 +143,7 @@ static void a_line_that_was_cut_off_in_the_middle_is_the_one_named(void **state)
           STR("[1 1] f:2:8: the line ends inside a JSON value 0"));
 }
 
-static void a_torn_head_is_known_by_how_it_starts(void **state)
+static void a_truncated_first_line_is_recognized_by_its_start(void **state)
 {
     static const struct {
         const char *head, *rest; /* NULL: no */
@@ -170,15 +170,15 @@ static void a_torn_head_is_known_by_how_it_starts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_with_their_lines_however_the_file_is_shown),
-        cmocka_unit_test(a_value_may_go_on_over_lines),
-        cmocka_unit_test(a_value_that_stood_on_several_lines_is_one_line_then),
+        cmocka_unit_test(values_have_their_line_numbers_with_windows_of_any_size),
+        cmocka_unit_test(a_value_may_span_lines),
+        cmocka_unit_test(a_value_of_several_lines_becomes_one_line),
         cmocka_unit_test(two_values_on_one_line_are_an_error),
-        cmocka_unit_test(a_torn_end_is_one_remark),
-        cmocka_unit_test(a_last_line_that_nothing_could_mend_is_not_torn),
-        cmocka_unit_test(damage_before_the_end_is_an_error_at_its_place),
-        cmocka_unit_test(a_line_that_was_cut_off_in_the_middle_is_the_one_named),
-        cmocka_unit_test(a_torn_head_is_known_by_how_it_starts),
+        cmocka_unit_test(a_truncated_end_gives_one_warning),
+        cmocka_unit_test(an_invalid_last_line_is_an_error),
+        cmocka_unit_test(damage_before_the_end_is_an_error_with_its_position),
+        cmocka_unit_test(a_truncated_line_in_the_middle_is_named),
+        cmocka_unit_test(a_truncated_first_line_is_recognized_by_its_start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static void every_spelling_of_a_value_has_one_normal_form(void **state)
     buf_release(&b);
 }
 
-static void all_zeros_are_the_same(void **state)
+static void all_spellings_of_zero_are_equal(void **state)
 {
     static const char *const zeros[] = { "0",     "-0",   "0.0",     "0e5",
                                          "0E-99", "-0.0", "0.000e1", "0e99999999999999999999" };
@@ -76,7 +76,7 @@ static void integers_are_found_in_every_spelling(void **state)
     }
 }
 
-static void what_is_no_integer_or_does_not_fit_is_refused(void **state)
+static void a_fraction_or_too_large_number_is_rejected(void **state)
 {
     static const char *const rows[] = {
         "0.5",
@@ -222,9 +222,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_spelling_of_a_value_has_one_normal_form),
-        cmocka_unit_test(all_zeros_are_the_same),
+        cmocka_unit_test(all_spellings_of_zero_are_equal),
         cmocka_unit_test(integers_are_found_in_every_spelling),
-        cmocka_unit_test(what_is_no_integer_or_does_not_fit_is_refused),
+        cmocka_unit_test(a_fraction_or_too_large_number_is_rejected),
         cmocka_unit_test(integers_of_any_size_are_recognized),
         cmocka_unit_test(numbers_are_compared_exactly),
         cmocka_unit_test(multiples_are_exact_in_decimal),

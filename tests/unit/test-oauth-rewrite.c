@@ -60,7 +60,7 @@ static void assert_form(const struct oauth *o, const char *text, const char *wan
     buf_release(&out);
 }
 
-static void a_challenge_leads_to_us(void **state)
+static void the_metadata_url_of_a_challenge_becomes_ours(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
 
@@ -83,7 +83,7 @@ static void a_challenge_leads_to_us(void **state)
     oauth_release(&o);
 }
 
-static void what_a_challenge_does_not_say_stays(void **state)
+static void a_challenge_without_metadata_url_stays(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
 
@@ -101,7 +101,7 @@ static void what_a_challenge_does_not_say_stays(void **state)
     oauth_release(&o);
 }
 
-static void documents_are_known_by_their_path(void **state)
+static void metadata_documents_are_recognized_by_path(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
     static const struct {
@@ -132,7 +132,7 @@ static void documents_are_known_by_their_path(void **state)
     oauth_release(&o);
 }
 
-static void only_so_many_paths_are_learnt(void **state)
+static void the_number_of_learned_paths_is_limited(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
     char line[64];
@@ -153,7 +153,7 @@ static void only_so_many_paths_are_learnt(void **state)
     oauth_release(&o);
 }
 
-static void the_resource_becomes_our_address_and_nothing_else_changes(void **state)
+static void the_resource_becomes_our_url_and_the_rest_stays(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
 
@@ -170,7 +170,7 @@ static void the_resource_becomes_our_address_and_nothing_else_changes(void **sta
     oauth_release(&o);
 }
 
-static void what_is_on_another_origin_stays_and_is_told(void **state)
+static void urls_of_another_origin_stay_and_are_reported(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
     static const char same[] = "{\"resource\":\"https://evil.example.com/mcp\"}";
@@ -201,7 +201,7 @@ static void what_is_on_another_origin_stays_and_is_told(void **state)
     oauth_release(&o);
 }
 
-static void an_authorization_server_on_the_same_origin_is_reached_through_us(void **state)
+static void an_authorization_server_on_the_same_origin_is_rewritten(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
 
@@ -222,7 +222,7 @@ static void an_authorization_server_on_the_same_origin_is_reached_through_us(voi
     oauth_release(&o);
 }
 
-static void however_many_there_are_all_are_changed(void **state)
+static void all_urls_of_the_origin_are_rewritten(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
     struct buf body, want;
@@ -243,7 +243,7 @@ static void however_many_there_are_all_are_changed(void **state)
     oauth_release(&o);
 }
 
-static void what_is_no_metadata_stays_and_is_told(void **state)
+static void invalid_metadata_stays_and_is_reported(void **state)
 {
     static const char *const bad[] = { "", "<html>", "[]", "{\"resource\":", "null" };
 
@@ -257,7 +257,7 @@ static void what_is_no_metadata_stays_and_is_told(void **state)
     }
 }
 
-static void what_is_signed_is_told(void **state)
+static void signed_metadata_is_reported(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
 
@@ -269,7 +269,7 @@ static void what_is_signed_is_told(void **state)
 }
 
 /* A client may write any Host of this machine, the server's, too. */
-static void a_host_that_is_the_servers_comes_to_an_end(void **state)
+static void the_host_of_the_server_must_match_completely(void **state)
 {
     struct oauth o = oauth_at("http://" US "/mcp");
 
@@ -279,7 +279,7 @@ static void a_host_that_is_the_servers_comes_to_an_end(void **state)
     oauth_release(&o);
 }
 
-static void a_server_that_calls_itself_what_we_are_called_is_left_alone(void **state)
+static void a_server_with_our_own_url_is_not_rewritten(void **state)
 {
     struct oauth o = oauth_at("http://127.0.0.1:1/mcp");
 
@@ -308,7 +308,7 @@ static void a_server_that_calls_itself_what_we_are_called_is_left_alone(void **s
     oauth_release(&o);
 }
 
-static void who_calls_the_endpoint_root_has_its_resource_there(void **state)
+static void the_resource_of_an_endpoint_at_the_root_is_at_the_root(void **state)
 {
     struct oauth o = oauth_at(SERVER "/secret/mcp");
 
@@ -328,7 +328,7 @@ static void who_calls_the_endpoint_root_has_its_resource_there(void **state)
     oauth_release(&o);
 }
 
-static void redirects_stay_with_us_and_name_our_issuer(void **state)
+static void redirects_are_rewritten_and_name_our_issuer(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp");
 
@@ -366,7 +366,7 @@ static void assert_detour(const struct oauth *o, const char *path, const char *q
 
 #define AGREE "{\"authorization_endpoint\":\"" SERVER "/agree\""
 
-static void users_agree_at_the_servers_own_address(void **state)
+static void the_authorization_page_stays_at_the_server(void **state)
 {
     struct oauth o = oauth_at(SERVER "/mcp"), here = oauth_at("http://127.0.0.1:1/mcp");
 
@@ -391,7 +391,7 @@ static void users_agree_at_the_servers_own_address(void **state)
     oauth_release(&here);
 }
 
-static void the_resource_of_a_token_is_the_servers(void **state)
+static void the_resource_of_a_token_request_is_the_servers(void **state)
 {
     struct oauth o = oauth_at("https://user:word@mcp.example.com/mcp");
 
@@ -410,7 +410,7 @@ static void the_resource_of_a_token_is_the_servers(void **state)
     oauth_release(&o);
 }
 
-static void an_address_in_brackets_is_one(void **state)
+static void a_url_with_an_ipv6_host_is_rewritten(void **state)
 {
     struct oauth o = oauth_at("http://[::1]:80/mcp");
 
@@ -424,23 +424,23 @@ static void an_address_in_brackets_is_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_challenge_leads_to_us),
-        cmocka_unit_test(what_a_challenge_does_not_say_stays),
-        cmocka_unit_test(documents_are_known_by_their_path),
-        cmocka_unit_test(only_so_many_paths_are_learnt),
-        cmocka_unit_test(the_resource_becomes_our_address_and_nothing_else_changes),
-        cmocka_unit_test(what_is_on_another_origin_stays_and_is_told),
-        cmocka_unit_test(an_authorization_server_on_the_same_origin_is_reached_through_us),
-        cmocka_unit_test(however_many_there_are_all_are_changed),
-        cmocka_unit_test(what_is_no_metadata_stays_and_is_told),
-        cmocka_unit_test(what_is_signed_is_told),
-        cmocka_unit_test(a_host_that_is_the_servers_comes_to_an_end),
-        cmocka_unit_test(a_server_that_calls_itself_what_we_are_called_is_left_alone),
-        cmocka_unit_test(who_calls_the_endpoint_root_has_its_resource_there),
-        cmocka_unit_test(redirects_stay_with_us_and_name_our_issuer),
-        cmocka_unit_test(users_agree_at_the_servers_own_address),
-        cmocka_unit_test(the_resource_of_a_token_is_the_servers),
-        cmocka_unit_test(an_address_in_brackets_is_one),
+        cmocka_unit_test(the_metadata_url_of_a_challenge_becomes_ours),
+        cmocka_unit_test(a_challenge_without_metadata_url_stays),
+        cmocka_unit_test(metadata_documents_are_recognized_by_path),
+        cmocka_unit_test(the_number_of_learned_paths_is_limited),
+        cmocka_unit_test(the_resource_becomes_our_url_and_the_rest_stays),
+        cmocka_unit_test(urls_of_another_origin_stay_and_are_reported),
+        cmocka_unit_test(an_authorization_server_on_the_same_origin_is_rewritten),
+        cmocka_unit_test(all_urls_of_the_origin_are_rewritten),
+        cmocka_unit_test(invalid_metadata_stays_and_is_reported),
+        cmocka_unit_test(signed_metadata_is_reported),
+        cmocka_unit_test(the_host_of_the_server_must_match_completely),
+        cmocka_unit_test(a_server_with_our_own_url_is_not_rewritten),
+        cmocka_unit_test(the_resource_of_an_endpoint_at_the_root_is_at_the_root),
+        cmocka_unit_test(redirects_are_rewritten_and_name_our_issuer),
+        cmocka_unit_test(the_authorization_page_stays_at_the_server),
+        cmocka_unit_test(the_resource_of_a_token_request_is_the_servers),
+        cmocka_unit_test(a_url_with_an_ipv6_host_is_rewritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* What belongs to what is told in tests/operations; here is what holds for any traffic. */
+/* Attribution is tested in tests/operations; the tests here hold for any traffic. */
 struct bench {
     struct sink sink; /* passes on to the grouping, and looks at what that does */
     struct op_lines tally;
@@ -67,7 +67,7 @@ static void assert_line(const struct bench *b, uint64_t number, const char *want
 
 enum { MANY = 100000, FEWER = 30000 };
 
-static void a_hundred_thousand_open_requests_are_not_kept(void **state)
+static void the_number_of_open_requests_is_limited(void **state)
 {
     struct bench b;
     struct buf traffic, line;
@@ -113,7 +113,7 @@ static void a_hundred_thousand_open_requests_are_not_kept(void **state)
     bench_release(&b);
 }
 
-static void lists_that_nobody_reads_to_the_end_are_not_kept(void **state)
+static void unfinished_lists_are_limited(void **state)
 {
     struct bench b;
     struct buf traffic;
@@ -136,7 +136,7 @@ static void lists_that_nobody_reads_to_the_end_are_not_kept(void **state)
     bench_release(&b);
 }
 
-static void a_task_may_be_polled_for_ever(void **state)
+static void a_task_may_be_polled_without_limit(void **state)
 {
     struct bench b;
     struct buf traffic;
@@ -164,7 +164,7 @@ static void a_task_may_be_polled_for_ever(void **state)
 }
 
 /* The pairing has its own limit, for the text of ids: whatever it gives up is told. */
-static void ids_of_a_megabyte_are_given_up_in_time(void **state)
+static void ids_of_a_megabyte_are_limited(void **state)
 {
     struct bench b;
     struct buf traffic;
@@ -210,7 +210,7 @@ static bool go_on_pouring(struct sink *self, const struct record *r, struct err 
 }
 
 /* Three messages and two ends make five events. */
-static void a_consumer_that_can_take_no_more_is_left_alone(void **state)
+static void a_sink_that_fails_gets_no_more_operations(void **state)
 {
     static const size_t refused[] = { [1] = 3, [2] = 2, [3] = 1, [4] = 1, [5] = 0, [6] = 0 };
 
@@ -248,7 +248,7 @@ static bool locate(struct operation_sink *self, const struct operation_event *ev
     return true;
 }
 
-static void an_operation_knows_where_it_was_and_how_large(void **state)
+static void an_operation_has_its_position_and_size(void **state)
 {
     static const char hello[] = "{'id':1,'method':'initialize'}";
     struct locator found = { .sink = { locate } };
@@ -273,7 +273,7 @@ static void an_operation_knows_where_it_was_and_how_large(void **state)
     op_builder_release(&g);
 }
 
-static void what_is_open_may_be_left_behind(void **state)
+static void open_operations_may_be_dropped(void **state)
 {
     struct bench b;
 
@@ -286,7 +286,7 @@ static void what_is_open_may_be_left_behind(void **state)
     bench_release(&b);
 }
 
-/* Traffic as nobody would send it: everything refers to anything. */
+/* Unrealistic traffic: every message refers to any other. */
 static unsigned dice, ids;
 
 static unsigned roll(unsigned sides)
@@ -416,7 +416,7 @@ static void make_traffic(struct buf *to, unsigned seed, unsigned of_ids, size_t 
         add_line(to);
 }
 
-static void whatever_comes_every_message_finds_its_place(void **state)
+static void random_traffic_gives_every_message_an_operation(void **state)
 {
     (void)state;
     for (unsigned seed = 1; seed <= 15; seed++) {
@@ -441,7 +441,7 @@ static void whatever_comes_every_message_finds_its_place(void **state)
 }
 
 /* Families of all kinds are torn apart for want of room. */
-static void whatever_is_given_up_nothing_is_lost_or_told_twice(void **state)
+static void dropped_operations_are_neither_lost_nor_reported_twice(void **state)
 {
     struct buf traffic;
     struct bench b;
@@ -461,15 +461,15 @@ static void whatever_is_given_up_nothing_is_lost_or_told_twice(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hundred_thousand_open_requests_are_not_kept),
-        cmocka_unit_test(lists_that_nobody_reads_to_the_end_are_not_kept),
-        cmocka_unit_test(a_task_may_be_polled_for_ever),
-        cmocka_unit_test(ids_of_a_megabyte_are_given_up_in_time),
-        cmocka_unit_test(a_consumer_that_can_take_no_more_is_left_alone),
-        cmocka_unit_test(an_operation_knows_where_it_was_and_how_large),
-        cmocka_unit_test(what_is_open_may_be_left_behind),
-        cmocka_unit_test(whatever_comes_every_message_finds_its_place),
-        cmocka_unit_test(whatever_is_given_up_nothing_is_lost_or_told_twice),
+        cmocka_unit_test(the_number_of_open_requests_is_limited),
+        cmocka_unit_test(unfinished_lists_are_limited),
+        cmocka_unit_test(a_task_may_be_polled_without_limit),
+        cmocka_unit_test(ids_of_a_megabyte_are_limited),
+        cmocka_unit_test(a_sink_that_fails_gets_no_more_operations),
+        cmocka_unit_test(an_operation_has_its_position_and_size),
+        cmocka_unit_test(open_operations_may_be_dropped),
+        cmocka_unit_test(random_traffic_gives_every_message_an_operation),
+        cmocka_unit_test(dropped_operations_are_neither_lost_nor_reported_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

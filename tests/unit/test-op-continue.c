@@ -5,7 +5,7 @@
 #include "test.h"
 
 /* How requests go on is told in tests/operations; here is what an answer says by itself. */
-static void an_answer_is_judged_by_who_failed(void **state)
+static void the_outcome_of_a_response_depends_on_the_failing_side(void **state)
 {
     static const struct {
         const char *message;
@@ -67,7 +67,7 @@ static void check(const char *asked, const char *answered, const char *next, boo
 #define POLL "'method':'tasks/get'"
 #define WANTS "'resultType':'input_required'"
 
-static void a_sequel_is_told_from_what_looks_like_one(void **state)
+static void a_continuation_is_distinguished_from_similar_requests(void **state)
 {
     (void)state;
     check(CALL, WANTS ",'requestState':'s'", CALL ",'params':{'requestState':'s'}", true);
@@ -101,8 +101,8 @@ static void a_sequel_is_told_from_what_looks_like_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_is_judged_by_who_failed),
-        cmocka_unit_test(a_sequel_is_told_from_what_looks_like_one),
+        cmocka_unit_test(the_outcome_of_a_response_depends_on_the_failing_side),
+        cmocka_unit_test(a_continuation_is_distinguished_from_similar_requests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

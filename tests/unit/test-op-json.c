@@ -13,7 +13,7 @@ static struct json_val scan(struct json *j, const struct buf *line)
     return json_root(j);
 }
 
-static void what_is_not_known_is_null(void **state)
+static void unknown_values_are_null(void **state)
 {
     struct operation op = { .number = 3,
                             .root = 3,
@@ -47,7 +47,7 @@ static void what_is_not_known_is_null(void **state)
     buf_release(&b);
 }
 
-static void a_message_stays_as_it_is_on_one_line(void **state)
+static void a_message_stays_unchanged_on_one_line(void **state)
 {
     static const struct operation op = { .number = 1, .response_us = 5 };
     struct operation_message m = { .seq = 4, .role = ROLE_RESPONSE, .dir = TO_CLIENT };
@@ -78,7 +78,7 @@ static void a_message_stays_as_it_is_on_one_line(void **state)
     buf_release(&b);
 }
 
-static void records_say_what_they_are(void **state)
+static void records_have_their_type(void **state)
 {
     struct record r = { .kind = RECORD_STDERR, .bytes.bytes = STR("x") };
     struct buf b;
@@ -103,9 +103,9 @@ static void records_say_what_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_not_known_is_null),
-        cmocka_unit_test(a_message_stays_as_it_is_on_one_line),
-        cmocka_unit_test(records_say_what_they_are),
+        cmocka_unit_test(unknown_values_are_null),
+        cmocka_unit_test(a_message_stays_unchanged_on_one_line),
+        cmocka_unit_test(records_have_their_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

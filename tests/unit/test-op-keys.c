@@ -92,7 +92,7 @@ static int64_t find(struct op_keys_run *d, const struct scope_chain *place,
                      : -(int64_t)link.number;
 }
 
-static void a_value_leads_to_its_operation(void **state)
+static void an_operation_is_found_by_its_key(void **state)
 {
     struct op_keys_run d;
 
@@ -109,7 +109,7 @@ static void a_value_leads_to_its_operation(void **state)
     desk_release(&d);
 }
 
-static void the_directions_do_not_meet(void **state)
+static void keys_of_the_two_directions_are_separate(void **state)
 {
     struct op_key key = key_at(&on_stdio, OP_KEY_TASK, "t");
     struct op_link link;
@@ -123,7 +123,7 @@ static void the_directions_do_not_meet(void **state)
     desk_release(&d);
 }
 
-static void what_a_client_minted_is_good_in_its_exchange_and_session(void **state)
+static void keys_of_a_client_count_in_its_exchange_and_session(void **state)
 {
     struct op_keys_run d;
 
@@ -142,7 +142,7 @@ static void what_a_client_minted_is_good_in_its_exchange_and_session(void **stat
     desk_release(&d);
 }
 
-static void what_a_server_minted_is_good_for_all_who_talk_to_it(void **state)
+static void keys_of_a_server_count_for_all_its_clients(void **state)
 {
     struct op_keys_run d;
 
@@ -156,7 +156,7 @@ static void what_a_server_minted_is_good_for_all_who_talk_to_it(void **state)
     desk_release(&d);
 }
 
-static void of_several_the_oldest_is_meant_but_inferred(void **state)
+static void the_oldest_of_several_operations_is_found_as_inferred(void **state)
 {
     struct open_op *a, *b;
     struct op_keys_run d;
@@ -196,7 +196,7 @@ static void a_new_value_of_a_kind_replaces_the_old_one(void **state)
     desk_release(&d);
 }
 
-static void what_is_unique_is_remembered_when_all_is_over(void **state)
+static void unique_keys_are_remembered_after_the_operation_has_ended(void **state)
 {
     static const struct {
         enum op_key_kind kind;
@@ -224,7 +224,7 @@ static void what_is_unique_is_remembered_when_all_is_over(void **state)
     desk_release(&d);
 }
 
-static void it_is_remembered_whether_an_id_was_answered(void **state)
+static void whether_an_id_was_answered_is_remembered(void **state)
 {
     struct op_key key = key_at(&in_session, OP_KEY_ID, "1");
     struct op_link link;
@@ -251,7 +251,7 @@ static void it_is_remembered_whether_an_id_was_answered(void **state)
     desk_release(&d);
 }
 
-static void parts_cannot_be_mistaken_for_each_other(void **state)
+static void key_parts_stay_separate(void **state)
 {
     struct op_key one = { .kind = OP_KEY_STATE,
                           .scopes = &on_stdio,
@@ -274,7 +274,7 @@ static void parts_cannot_be_mistaken_for_each_other(void **state)
 }
 
 /* A state of a megabyte is no longer in the key than one of a hundred bytes. */
-static void long_values_differ_in_any_byte(void **state)
+static void long_values_are_compared_completely(void **state)
 {
     static char text[1 << 20];
     struct op_key key = { .kind = OP_KEY_STATE, .scopes = &on_stdio };
@@ -303,16 +303,16 @@ static void long_values_differ_in_any_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_leads_to_its_operation),
-        cmocka_unit_test(the_directions_do_not_meet),
-        cmocka_unit_test(what_a_client_minted_is_good_in_its_exchange_and_session),
-        cmocka_unit_test(what_a_server_minted_is_good_for_all_who_talk_to_it),
-        cmocka_unit_test(of_several_the_oldest_is_meant_but_inferred),
+        cmocka_unit_test(an_operation_is_found_by_its_key),
+        cmocka_unit_test(keys_of_the_two_directions_are_separate),
+        cmocka_unit_test(keys_of_a_client_count_in_its_exchange_and_session),
+        cmocka_unit_test(keys_of_a_server_count_for_all_its_clients),
+        cmocka_unit_test(the_oldest_of_several_operations_is_found_as_inferred),
         cmocka_unit_test(a_new_value_of_a_kind_replaces_the_old_one),
-        cmocka_unit_test(what_is_unique_is_remembered_when_all_is_over),
-        cmocka_unit_test(it_is_remembered_whether_an_id_was_answered),
-        cmocka_unit_test(parts_cannot_be_mistaken_for_each_other),
-        cmocka_unit_test(long_values_differ_in_any_byte),
+        cmocka_unit_test(unique_keys_are_remembered_after_the_operation_has_ended),
+        cmocka_unit_test(whether_an_id_was_answered_is_remembered),
+        cmocka_unit_test(key_parts_stay_separate),
+        cmocka_unit_test(long_values_are_compared_completely),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ static void says(struct heard *h, const char *want)
     buf_clear(&h->text);
 }
 
-static void rows_wait_for_those_before_them(void **state)
+static void rows_wait_for_earlier_ones(void **state)
 {
     struct heard h;
 
@@ -84,7 +84,7 @@ static void rows_wait_for_those_before_them(void **state)
 }
 
 /* 1 is the parent of 2 and 5, 2 of 4; 3 is another family. */
-static void children_stand_below_their_parents(void **state)
+static void children_are_below_their_parents(void **state)
 {
     struct heard h;
 
@@ -106,7 +106,7 @@ static void children_stand_below_their_parents(void **state)
 }
 
 /* A batch has no message of its own: it is heard of only when it ends. */
-static void a_root_may_be_heard_of_last(void **state)
+static void a_parent_may_end_last(void **state)
 {
     struct heard h;
 
@@ -122,7 +122,7 @@ static void a_root_may_be_heard_of_last(void **state)
     end_hearing(&h);
 }
 
-static void what_is_not_wanted_is_shown_below_what_is(void **state)
+static void unmatched_children_of_a_matched_row_are_shown(void **state)
 {
     struct heard h;
 
@@ -140,7 +140,7 @@ static void what_is_not_wanted_is_shown_below_what_is(void **state)
     end_hearing(&h);
 }
 
-static void what_comes_after_its_family_stands_alone(void **state)
+static void a_child_that_comes_late_stands_alone(void **state)
 {
     struct heard h;
 
@@ -155,7 +155,7 @@ static void what_comes_after_its_family_stands_alone(void **state)
 }
 
 /* One that never ends does not hold up the rest for ever. */
-static void not_more_than_so_many_wait(void **state)
+static void the_number_of_waiting_rows_is_limited(void **state)
 {
     struct heard h;
     size_t waiting = 0;
@@ -176,7 +176,7 @@ static void not_more_than_so_many_wait(void **state)
     end_hearing(&h);
 }
 
-static void bytes_are_counted_too(void **state)
+static void the_bytes_of_waiting_rows_are_limited(void **state)
 {
     struct operation op = an_op(1, 0, 1);
     static char large[OP_ORDER_MAX_BYTES / 4];
@@ -192,7 +192,7 @@ static void bytes_are_counted_too(void **state)
     end_hearing(&h);
 }
 
-static void who_can_take_no_more_is_asked_no_more(void **state)
+static void a_sink_that_fails_gets_no_more_rows(void **state)
 {
     struct operation op = an_op(1, 0, 1);
     struct err e = ERR_NONE;
@@ -209,7 +209,7 @@ static void who_can_take_no_more_is_asked_no_more(void **state)
 }
 
 /* With -f a slow call does not hold up the rows after it. */
-static void an_eager_hold_shows_each_family_once_it_is_whole(void **state)
+static void in_follow_mode_a_family_is_shown_when_complete(void **state)
 {
     struct heard h;
 
@@ -230,7 +230,7 @@ static void an_eager_hold_shows_each_family_once_it_is_whole(void **state)
     end_hearing(&h);
 }
 
-static void kept_texts_are_copies_and_counted(void **state)
+static void stored_texts_are_copied_and_counted(void **state)
 {
     struct operation op = an_op(1, 0, 1);
     struct op_row *row;
@@ -253,16 +253,16 @@ static void kept_texts_are_copies_and_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_wait_for_those_before_them),
-        cmocka_unit_test(children_stand_below_their_parents),
-        cmocka_unit_test(a_root_may_be_heard_of_last),
-        cmocka_unit_test(what_is_not_wanted_is_shown_below_what_is),
-        cmocka_unit_test(what_comes_after_its_family_stands_alone),
-        cmocka_unit_test(not_more_than_so_many_wait),
-        cmocka_unit_test(bytes_are_counted_too),
-        cmocka_unit_test(an_eager_hold_shows_each_family_once_it_is_whole),
-        cmocka_unit_test(kept_texts_are_copies_and_counted),
-        cmocka_unit_test(who_can_take_no_more_is_asked_no_more),
+        cmocka_unit_test(rows_wait_for_earlier_ones),
+        cmocka_unit_test(children_are_below_their_parents),
+        cmocka_unit_test(a_parent_may_end_last),
+        cmocka_unit_test(unmatched_children_of_a_matched_row_are_shown),
+        cmocka_unit_test(a_child_that_comes_late_stands_alone),
+        cmocka_unit_test(the_number_of_waiting_rows_is_limited),
+        cmocka_unit_test(the_bytes_of_waiting_rows_are_limited),
+        cmocka_unit_test(in_follow_mode_a_family_is_shown_when_complete),
+        cmocka_unit_test(stored_texts_are_copied_and_counted),
+        cmocka_unit_test(a_sink_that_fails_gets_no_more_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

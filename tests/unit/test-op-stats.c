@@ -65,7 +65,7 @@ static void assert_range(const struct histogram *h, uint64_t count, uint64_t min
     assert_int_equal(h->max, max);
 }
 
-static void a_row_is_a_method_and_what_it_is_about(void **state)
+static void a_row_has_method_and_subject(void **state)
 {
     struct op_stats_run d;
 
@@ -92,7 +92,7 @@ static void a_row_is_a_method_and_what_it_is_about(void **state)
     close_desk(&d);
 }
 
-static void rows_stand_in_the_order_of_the_requests(void **state)
+static void rows_are_in_the_order_of_requests(void **state)
 {
     struct op_stats_run d;
 
@@ -107,7 +107,7 @@ static void rows_stand_in_the_order_of_the_requests(void **state)
     close_desk(&d);
 }
 
-static void tasks_that_nobody_started_here_do_not_make_a_row_each(void **state)
+static void polls_of_unknown_tasks_share_a_row(void **state)
 {
     struct op_stats_run d;
 
@@ -120,7 +120,7 @@ static void tasks_that_nobody_started_here_do_not_make_a_row_each(void **state)
     close_desk(&d);
 }
 
-static void time_is_from_request_to_answer(void **state)
+static void the_duration_is_from_request_to_response(void **state)
 {
     struct op_stats_run d;
 
@@ -139,7 +139,7 @@ static void time_is_from_request_to_answer(void **state)
     close_desk(&d);
 }
 
-static void without_a_fine_clock_the_file_itself_says_how_long(void **state)
+static void without_monotonic_time_the_latency_of_the_file_is_used(void **state)
 {
     struct op_stats_run d;
 
@@ -157,7 +157,7 @@ static void without_a_fine_clock_the_file_itself_says_how_long(void **state)
     close_desk(&d);
 }
 
-static void without_the_time_of_both_nothing_is_measured(void **state)
+static void without_both_times_nothing_is_measured(void **state)
 {
     struct op_stats_run d;
 
@@ -169,7 +169,7 @@ static void without_the_time_of_both_nothing_is_measured(void **state)
     close_desk(&d);
 }
 
-static void a_clock_that_steps_back_gives_no_time(void **state)
+static void a_clock_that_goes_back_gives_no_duration(void **state)
 {
     struct op_stats_run d;
 
@@ -179,7 +179,7 @@ static void a_clock_that_steps_back_gives_no_time(void **state)
     close_desk(&d);
 }
 
-static void failures_are_told_apart_by_who_failed(void **state)
+static void failures_are_counted_by_side(void **state)
 {
     struct op_stats_run d;
 
@@ -207,7 +207,7 @@ static void failures_are_told_apart_by_who_failed(void **state)
     close_desk(&d);
 }
 
-static void what_is_cancelled_is_not_unanswered(void **state)
+static void a_cancelled_call_is_not_unanswered(void **state)
 {
     struct op_stats_run d;
 
@@ -229,12 +229,12 @@ static void what_is_cancelled_is_not_unanswered(void **state)
     assert_int_equal(row(&d, 0)->outcomes[OUTCOME_LATE], 1);
     assert_int_equal(op_stats_answered(row(&d, 0)), 1);
     assert_int_equal(row(&d, 0)->unanswered, 1);
-    /* What was given up took no time that says anything of the server. */
+    /* The duration of a cancelled call says nothing about the server. */
     assert_range(row(&d, 0)->times.total, 1, 20, 20);
     close_desk(&d);
 }
 
-static void a_call_that_wants_input_is_one_call(void **state)
+static void a_call_with_input_rounds_is_one_call(void **state)
 {
     struct op_stats_run d;
 
@@ -261,7 +261,7 @@ static void a_call_that_wants_input_is_one_call(void **state)
     close_desk(&d);
 }
 
-static void input_that_nobody_gave_leaves_a_call_pending_but_answered(void **state)
+static void missing_input_leaves_a_call_pending_but_answered(void **state)
 {
     struct op_stats_run d;
 
@@ -280,7 +280,7 @@ static void input_that_nobody_gave_leaves_a_call_pending_but_answered(void **sta
     close_desk(&d);
 }
 
-static void a_retry_of_nothing_known_is_a_call(void **state)
+static void a_retry_of_an_unknown_request_is_a_call(void **state)
 {
     struct op_stats_run d;
 
@@ -294,7 +294,7 @@ static void a_retry_of_nothing_known_is_a_call(void **state)
     close_desk(&d);
 }
 
-static void a_task_is_one_call_however_often_it_is_asked_for(void **state)
+static void a_task_is_one_call_however_often_it_is_polled(void **state)
 {
     struct op_stats_run d;
 
@@ -320,7 +320,7 @@ static void a_task_is_one_call_however_often_it_is_asked_for(void **state)
     close_desk(&d);
 }
 
-static void a_poll_without_an_answer_is_counted_but_in_no_row(void **state)
+static void a_poll_without_response_is_counted_without_a_row(void **state)
 {
     struct op_stats_run d;
 
@@ -352,7 +352,7 @@ static void the_pages_of_a_list_are_one_call(void **state)
     close_desk(&d);
 }
 
-static void the_members_of_a_batch_are_calls_and_the_batch_is_none(void **state)
+static void the_members_of_a_batch_are_calls_and_the_batch_is_not(void **state)
 {
     struct op_stats_run d;
 
@@ -366,7 +366,7 @@ static void the_members_of_a_batch_are_calls_and_the_batch_is_none(void **state)
     close_desk(&d);
 }
 
-static void what_the_server_asks_has_a_row_and_the_call_waits_meanwhile(void **state)
+static void server_requests_have_a_row_and_their_time_is_subtracted(void **state)
 {
     struct op_stats_run d;
 
@@ -386,7 +386,7 @@ static void what_the_server_asks_has_a_row_and_the_call_waits_meanwhile(void **s
     close_desk(&d);
 }
 
-static void who_listens_waits_for_no_answer(void **state)
+static void a_subscription_has_no_response_time(void **state)
 {
     struct op_stats_run d;
 
@@ -398,7 +398,7 @@ static void who_listens_waits_for_no_answer(void **state)
     close_desk(&d);
 }
 
-static void what_is_delivered_again_is_no_call(void **state)
+static void a_redelivered_message_is_not_a_call(void **state)
 {
     struct op_stats_run d;
 
@@ -432,7 +432,7 @@ static void all_operations_are_counted_as_show_lists_them(void **state)
     close_desk(&d);
 }
 
-static void what_goes_on_with_a_call_has_no_outcome_of_its_own(void **state)
+static void a_continuation_has_no_outcome_of_its_own(void **state)
 {
     struct op_stats_run d;
 
@@ -473,7 +473,7 @@ static void names_beyond_the_limit_share_a_row(void **state)
     arena_release(&a);
 }
 
-static void long_names_are_cut_but_told_apart(void **state)
+static void long_names_are_cut_and_stay_different(void **state)
 {
     enum { LONG = 900 };
     char name[LONG + 1];
@@ -494,7 +494,7 @@ static void long_names_are_cut_but_told_apart(void **state)
     arena_release(&a);
 }
 
-static void what_had_to_be_given_up_is_not_called_unanswered(void **state)
+static void dropped_operations_are_not_counted_as_unanswered(void **state)
 {
     enum { MORE = 10 };
     struct arena a = { 0 };
@@ -516,30 +516,30 @@ static void what_had_to_be_given_up_is_not_called_unanswered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_is_a_method_and_what_it_is_about),
-        cmocka_unit_test(rows_stand_in_the_order_of_the_requests),
-        cmocka_unit_test(tasks_that_nobody_started_here_do_not_make_a_row_each),
-        cmocka_unit_test(time_is_from_request_to_answer),
-        cmocka_unit_test(without_a_fine_clock_the_file_itself_says_how_long),
-        cmocka_unit_test(without_the_time_of_both_nothing_is_measured),
-        cmocka_unit_test(a_clock_that_steps_back_gives_no_time),
-        cmocka_unit_test(failures_are_told_apart_by_who_failed),
-        cmocka_unit_test(what_is_cancelled_is_not_unanswered),
-        cmocka_unit_test(a_call_that_wants_input_is_one_call),
-        cmocka_unit_test(input_that_nobody_gave_leaves_a_call_pending_but_answered),
-        cmocka_unit_test(a_retry_of_nothing_known_is_a_call),
-        cmocka_unit_test(a_task_is_one_call_however_often_it_is_asked_for),
-        cmocka_unit_test(a_poll_without_an_answer_is_counted_but_in_no_row),
+        cmocka_unit_test(a_row_has_method_and_subject),
+        cmocka_unit_test(rows_are_in_the_order_of_requests),
+        cmocka_unit_test(polls_of_unknown_tasks_share_a_row),
+        cmocka_unit_test(the_duration_is_from_request_to_response),
+        cmocka_unit_test(without_monotonic_time_the_latency_of_the_file_is_used),
+        cmocka_unit_test(without_both_times_nothing_is_measured),
+        cmocka_unit_test(a_clock_that_goes_back_gives_no_duration),
+        cmocka_unit_test(failures_are_counted_by_side),
+        cmocka_unit_test(a_cancelled_call_is_not_unanswered),
+        cmocka_unit_test(a_call_with_input_rounds_is_one_call),
+        cmocka_unit_test(missing_input_leaves_a_call_pending_but_answered),
+        cmocka_unit_test(a_retry_of_an_unknown_request_is_a_call),
+        cmocka_unit_test(a_task_is_one_call_however_often_it_is_polled),
+        cmocka_unit_test(a_poll_without_response_is_counted_without_a_row),
         cmocka_unit_test(the_pages_of_a_list_are_one_call),
-        cmocka_unit_test(the_members_of_a_batch_are_calls_and_the_batch_is_none),
-        cmocka_unit_test(what_the_server_asks_has_a_row_and_the_call_waits_meanwhile),
-        cmocka_unit_test(who_listens_waits_for_no_answer),
-        cmocka_unit_test(what_is_delivered_again_is_no_call),
+        cmocka_unit_test(the_members_of_a_batch_are_calls_and_the_batch_is_not),
+        cmocka_unit_test(server_requests_have_a_row_and_their_time_is_subtracted),
+        cmocka_unit_test(a_subscription_has_no_response_time),
+        cmocka_unit_test(a_redelivered_message_is_not_a_call),
         cmocka_unit_test(all_operations_are_counted_as_show_lists_them),
-        cmocka_unit_test(what_goes_on_with_a_call_has_no_outcome_of_its_own),
+        cmocka_unit_test(a_continuation_has_no_outcome_of_its_own),
         cmocka_unit_test(names_beyond_the_limit_share_a_row),
-        cmocka_unit_test(long_names_are_cut_but_told_apart),
-        cmocka_unit_test(what_had_to_be_given_up_is_not_called_unanswered),
+        cmocka_unit_test(long_names_are_cut_and_stay_different),
+        cmocka_unit_test(dropped_operations_are_not_counted_as_unanswered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

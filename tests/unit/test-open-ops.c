@@ -68,7 +68,7 @@ static void assert_told(const struct open_ops_run *d, const char *want)
     buf_release(&got);
 }
 
-static void operations_are_numbered_as_they_begin_and_told_as_they_end(void **state)
+static void operations_are_numbered_at_their_start_and_reported_at_their_end(void **state)
 {
     struct open_op *a, *b, *c;
     struct open_ops_run d;
@@ -102,7 +102,7 @@ static void operations_are_numbered_as_they_begin_and_told_as_they_end(void **st
 }
 
 /* Three generations: each waits while any below it does, and once for all of them. */
-static void a_family_waits_together(void **state)
+static void a_parent_and_its_children_end_together(void **state)
 {
     struct open_op *a, *b, *c, *b2;
     struct open_ops_run d;
@@ -171,7 +171,7 @@ static void a_child_may_outlive_its_parents(void **state)
     desk_release(&d);
 }
 
-static void what_was_heard_of_last_is_given_up_last(void **state)
+static void the_least_recently_used_operation_is_dropped_first(void **state)
 {
     static struct open_op *ops[LIMIT_OPEN_OPERATIONS + 1];
     struct open_ops_run d;
@@ -193,7 +193,7 @@ static void what_was_heard_of_last_is_given_up_last(void **state)
     desk_release(&d);
 }
 
-static void memory_counts_too(void **state)
+static void the_memory_of_operations_is_limited(void **state)
 {
     struct open_op *op;
     struct open_ops_run d;
@@ -238,7 +238,7 @@ static void a_text_is_clipped_between_characters(void **state)
     assert_int_equal(open_ops_clip(str_n(text, sizeof text)).len, OPERATION_TEXT_MAX - 4);
 }
 
-static void what_is_clipped_is_flagged(void **state)
+static void truncated_text_is_flagged(void **state)
 {
     char text[OPERATION_TEXT_MAX + 2];
     struct open_op *op;
@@ -260,7 +260,7 @@ static void what_is_clipped_is_flagged(void **state)
 }
 
 /* Whatever a file says about time, nothing overflows. */
-static void times_out_of_all_bounds_do_no_harm(void **state)
+static void extreme_times_do_not_overflow(void **state)
 {
     static const int64_t times[] = { 0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX / 4 };
     enum { COUNT = sizeof times / sizeof *times };
@@ -288,7 +288,7 @@ static void times_out_of_all_bounds_do_no_harm(void **state)
     desk_release(&d);
 }
 
-static void a_number_that_is_none_or_too_long_is_not_kept(void **state)
+static void an_invalid_or_too_long_number_is_not_stored(void **state)
 {
     static const struct {
         const char *json, *kept;
@@ -318,7 +318,7 @@ static void a_number_that_is_none_or_too_long_is_not_kept(void **state)
     desk_release(&d);
 }
 
-static void messages_without_a_number_are_counted(void **state)
+static void messages_without_sequence_number_are_counted(void **state)
 {
     struct open_op *op;
     struct open_ops_run d;
@@ -343,16 +343,16 @@ static void messages_without_a_number_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_numbered_as_they_begin_and_told_as_they_end),
-        cmocka_unit_test(a_family_waits_together),
+        cmocka_unit_test(operations_are_numbered_at_their_start_and_reported_at_their_end),
+        cmocka_unit_test(a_parent_and_its_children_end_together),
         cmocka_unit_test(a_child_may_outlive_its_parents),
-        cmocka_unit_test(what_was_heard_of_last_is_given_up_last),
-        cmocka_unit_test(memory_counts_too),
+        cmocka_unit_test(the_least_recently_used_operation_is_dropped_first),
+        cmocka_unit_test(the_memory_of_operations_is_limited),
         cmocka_unit_test(a_text_is_clipped_between_characters),
-        cmocka_unit_test(what_is_clipped_is_flagged),
-        cmocka_unit_test(times_out_of_all_bounds_do_no_harm),
-        cmocka_unit_test(a_number_that_is_none_or_too_long_is_not_kept),
-        cmocka_unit_test(messages_without_a_number_are_counted),
+        cmocka_unit_test(truncated_text_is_flagged),
+        cmocka_unit_test(extreme_times_do_not_overflow),
+        cmocka_unit_test(an_invalid_or_too_long_number_is_not_stored),
+        cmocka_unit_test(messages_without_sequence_number_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void check_story(const char *story, bool passes, const char *says)
     "\n"                                                                                       \
     "operations\n"
 
-static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
+static void a_playbook_fails_on_every_deviation(void **state)
 {
     (void)state;
     check_story(PING "1 c2s ping id=1 pending | 1:request\n", true, "");
@@ -28,7 +28,7 @@ static void a_story_fails_on_everything_that_is_not_as_it_says(void **state)
                 "6:\n  got  \n  want 2 c2s");
 }
 
-static void of_many_messages_the_first_and_the_last_are_kept(void **state)
+static void the_first_and_last_messages_are_kept(void **state)
 {
     enum { MOST = OPERATION_KEEP_FIRST + OPERATION_KEEP_LAST };
 
@@ -49,7 +49,7 @@ static void of_many_messages_the_first_and_the_last_are_kept(void **state)
 }
 
 /* Filters and JSON depend on them: none may be missing, none may stand for two things. */
-static void everything_has_a_name_of_its_own(void **state)
+static void every_value_has_a_unique_name(void **state)
 {
     const char *names[5][32] = { { NULL } };
     size_t counts[5] = { OPERATION_NON_MESSAGE + 1, LINK_COUNT, ROLE_COUNT, OUTCOME_COUNT,
@@ -85,9 +85,9 @@ static void everything_has_a_name_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_story_fails_on_everything_that_is_not_as_it_says),
-        cmocka_unit_test(of_many_messages_the_first_and_the_last_are_kept),
-        cmocka_unit_test(everything_has_a_name_of_its_own),
+        cmocka_unit_test(a_playbook_fails_on_every_deviation),
+        cmocka_unit_test(the_first_and_last_messages_are_kept),
+        cmocka_unit_test(every_value_has_a_unique_name),
     };
     return text_cases_run("operation", tests, sizeof tests / sizeof *tests,
                           "tests/operations/*.play", op_lines_run_case);

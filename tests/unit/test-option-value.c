@@ -61,7 +61,7 @@ static void check_rows(const struct option *o, const struct seen_row *rows, size
 
 #define CHECK_ROWS(o, rows) check_rows(&(o), rows, sizeof(rows) / sizeof((rows)[0]))
 
-static void a_flag_takes_the_words_people_use(void **state)
+static void a_flag_accepts_the_usual_words(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_FLAG };
     static const struct seen_row rows[] = {
@@ -95,7 +95,7 @@ static void a_count_is_a_small_number(void **state)
     CHECK_ROWS(o, rows);
 }
 
-static void an_integer_is_whole_and_within_its_range(void **state)
+static void an_integer_must_be_in_its_range(void **state)
 {
     static const struct option any = { .name = "x", .type = OPTION_INT };
     static const struct option port = {
@@ -126,7 +126,7 @@ static void an_integer_is_whole_and_within_its_range(void **state)
     CHECK_ROWS(port, port_rows);
 }
 
-static void a_size_has_the_units_of_the_gnu_tools(void **state)
+static void a_size_has_the_units_of_gnu_tools(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_SIZE };
     static const struct seen_row rows[] = {
@@ -189,7 +189,7 @@ static const struct option_choice colors[] = {
     { "red", 3, false }, { "green", 7, false }, { "verde", 7, true }, { 0 }
 };
 
-static void a_choice_is_one_of_the_listed_or_its_other_spelling(void **state)
+static void a_choice_is_a_listed_word_or_its_alias(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_CHOICE, .choices = colors };
     static const struct seen_row rows[] = {
@@ -203,7 +203,7 @@ static void a_choice_is_one_of_the_listed_or_its_other_spelling(void **state)
     CHECK_ROWS(o, rows);
 }
 
-static void a_near_miss_of_a_choice_is_suggested(void **state)
+static void a_misspelled_choice_gets_a_suggestion(void **state)
 {
     struct err e = ERR_NONE;
     int value = 0;
@@ -215,7 +215,7 @@ static void a_near_miss_of_a_choice_is_suggested(void **state)
     assert_string_equal(e.hint, "");
 }
 
-static void a_path_is_any_text_but_none(void **state)
+static void a_path_is_any_nonempty_text(void **state)
 {
     static const struct option o = { .name = "x", .type = OPTION_PATH };
     static const char name[] = "-";
@@ -239,7 +239,7 @@ static void check_list(struct str_list list, const char *const *want, size_t cou
         assert_string_equal(list.at[i], want[i]);
 }
 
-static void a_list_grows_and_only_one_that_splits_cares_for_commas(void **state)
+static void a_list_grows_and_may_split_at_commas(void **state)
 {
     static const struct option whole = { .name = "x", .type = OPTION_LIST };
     static const struct option split = { .name = "x", .type = OPTION_LIST, .split = true };
@@ -260,7 +260,7 @@ static void a_list_grows_and_only_one_that_splits_cares_for_commas(void **state)
     arena_release(&a);
 }
 
-static void what_nobody_gave_has_its_preset_or_is_recognisably_not_given(void **state)
+static void an_absent_option_has_its_default_or_is_marked_absent(void **state)
 {
     static const struct option size = { .name = "x", .type = OPTION_SIZE, .preset = "1k" };
     static const struct option none = { .name = "x", .type = OPTION_CHOICE, .choices = colors };
@@ -283,16 +283,16 @@ static void what_nobody_gave_has_its_preset_or_is_recognisably_not_given(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flag_takes_the_words_people_use),
+        cmocka_unit_test(a_flag_accepts_the_usual_words),
         cmocka_unit_test(a_count_is_a_small_number),
-        cmocka_unit_test(an_integer_is_whole_and_within_its_range),
-        cmocka_unit_test(a_size_has_the_units_of_the_gnu_tools),
+        cmocka_unit_test(an_integer_must_be_in_its_range),
+        cmocka_unit_test(a_size_has_the_units_of_gnu_tools),
         cmocka_unit_test(a_duration_needs_its_unit),
-        cmocka_unit_test(a_choice_is_one_of_the_listed_or_its_other_spelling),
-        cmocka_unit_test(a_near_miss_of_a_choice_is_suggested),
-        cmocka_unit_test(a_path_is_any_text_but_none),
-        cmocka_unit_test(a_list_grows_and_only_one_that_splits_cares_for_commas),
-        cmocka_unit_test(what_nobody_gave_has_its_preset_or_is_recognisably_not_given),
+        cmocka_unit_test(a_choice_is_a_listed_word_or_its_alias),
+        cmocka_unit_test(a_misspelled_choice_gets_a_suggestion),
+        cmocka_unit_test(a_path_is_any_nonempty_text),
+        cmocka_unit_test(a_list_grows_and_may_split_at_commas),
+        cmocka_unit_test(an_absent_option_has_its_default_or_is_marked_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,7 +74,7 @@ static void check_rows(const struct seen_row *rows, size_t count, char *const *e
 
 #define CHECK_ROWS(rows) check_rows(rows, sizeof(rows) / sizeof((rows)[0]), NULL)
 
-static void every_way_to_write_an_option_is_understood(void **state)
+static void every_spelling_of_an_option_is_parsed(void **state)
 {
     static const struct seen_row rows[] = {
         { "", "" },
@@ -128,7 +128,7 @@ static void operands_and_options_come_in_any_order(void **state)
     CHECK_ROWS(rows);
 }
 
-static void what_is_wrong_is_named_with_the_nearest_and_the_way_to_help(void **state)
+static void an_error_names_the_nearest_option_and_help(void **state)
 {
     static const struct seen_row rows[] = {
         { "--outptu a", "unknown option '--outptu' for 'tape'\ndid you mean '--output'?\n"
@@ -169,7 +169,7 @@ static void what_is_wrong_is_named_with_the_nearest_and_the_way_to_help(void **s
     CHECK_ROWS(rows);
 }
 
-static void the_environment_fills_what_the_line_left_open(void **state)
+static void the_environment_sets_options_absent_on_the_command_line(void **state)
 {
     static const struct seen_row rows[] = {
         { "", "output=e label=l tag=a tag=b rule=x,y bare level=2 port=7" },
@@ -192,7 +192,7 @@ static void the_environment_fills_what_the_line_left_open(void **state)
     check_rows(rows, sizeof rows / sizeof rows[0], env);
 }
 
-static void only_options_of_the_seed_hear_its_variables_too(void **state)
+static void only_options_of_thoughtjack_read_its_variables(void **state)
 {
     static const struct seen_row none = { "", "" };
     static const struct seen_row seed = { "", "output=s" };
@@ -228,7 +228,7 @@ static void an_error_from_the_environment_names_the_variable(void **state)
     check_rows(&flag, 1, bad_flag);
 }
 
-static void leading_options_end_at_the_first_other_word(void **state)
+static void leading_options_end_at_the_first_operand(void **state)
 {
     static const struct {
         const char *line;
@@ -259,7 +259,7 @@ static void leading_options_end_at_the_first_other_word(void **state)
     }
 }
 
-static void reading_goes_on_after_an_error_and_keeps_the_first(void **state)
+static void parsing_continues_after_an_error_and_keeps_the_first(void **state)
 {
     char words[] = "--bad -q --worse", *argv[FAKE_CLI_WORDS + 1];
     struct shared_args shared = { 0 };
@@ -289,7 +289,7 @@ static void a_row_is_shown_unless_hidden_or_replaced(void **state)
         assert_int_equal(option_is_shown(o, NULL), strcmp(o->name, "odd") != 0);
 }
 
-static void what_is_idle_is_refused_on_the_line_only(void **state)
+static void an_option_without_effect_is_rejected_on_the_command_line_only(void **state)
 {
     static char *const env[] = { "MCPREEL_LABEL=x", NULL };
     static const struct option_unused rows[] = { { "quiet", "others", false },
@@ -327,7 +327,7 @@ static void what_is_idle_is_refused_on_the_line_only(void **state)
     assert_true(option_reject_unused(&(struct operands){ 0 }, rows, &(struct err)ERR_NONE));
 }
 
-static void a_variable_is_the_name_in_capitals(void **state)
+static void a_variable_has_the_name_of_its_option_in_capitals(void **state)
 {
     char out[OPTION_ENV_NAME];
     (void)state;
@@ -335,7 +335,7 @@ static void a_variable_is_the_name_in_capitals(void **state)
     assert_string_equal(option_env_name(out, "MCPREEL_", "log-file2"), "MCPREEL_LOG_FILE2");
 }
 
-static void whether_the_environment_says_so_is_known(void **state)
+static void whether_a_value_came_from_the_environment_is_known(void **state)
 {
     char *env[] = { (char *)(uintptr_t) "MCPREEL_LOG_FILE=a",
                     (char *)(uintptr_t) "THOUGHTJACK_B=c", NULL };
@@ -350,18 +350,18 @@ static void whether_the_environment_says_so_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whether_the_environment_says_so_is_known),
-        cmocka_unit_test(every_way_to_write_an_option_is_understood),
+        cmocka_unit_test(whether_a_value_came_from_the_environment_is_known),
+        cmocka_unit_test(every_spelling_of_an_option_is_parsed),
         cmocka_unit_test(operands_and_options_come_in_any_order),
-        cmocka_unit_test(what_is_wrong_is_named_with_the_nearest_and_the_way_to_help),
-        cmocka_unit_test(the_environment_fills_what_the_line_left_open),
-        cmocka_unit_test(only_options_of_the_seed_hear_its_variables_too),
+        cmocka_unit_test(an_error_names_the_nearest_option_and_help),
+        cmocka_unit_test(the_environment_sets_options_absent_on_the_command_line),
+        cmocka_unit_test(only_options_of_thoughtjack_read_its_variables),
         cmocka_unit_test(an_error_from_the_environment_names_the_variable),
-        cmocka_unit_test(leading_options_end_at_the_first_other_word),
-        cmocka_unit_test(reading_goes_on_after_an_error_and_keeps_the_first),
+        cmocka_unit_test(leading_options_end_at_the_first_operand),
+        cmocka_unit_test(parsing_continues_after_an_error_and_keeps_the_first),
         cmocka_unit_test(a_row_is_shown_unless_hidden_or_replaced),
-        cmocka_unit_test(what_is_idle_is_refused_on_the_line_only),
-        cmocka_unit_test(a_variable_is_the_name_in_capitals),
+        cmocka_unit_test(an_option_without_effect_is_rejected_on_the_command_line_only),
+        cmocka_unit_test(a_variable_has_the_name_of_its_option_in_capitals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@ static void check(const char *recording, const char *want)
     static const char *const names[] = { "request", "notification", "response" };
     struct loaded_index s;
     struct index_order order;
-    struct params_rules rules = matcher_rules(MATCH_BY_REQUEST, false);
+    struct params_rules rules =
+        matcher_rules(&(struct match_options){ .mode = MATCH_BY_REQUEST }, false);
     struct buf got;
 
     buf_init(&got, 1 << 16);
@@ -71,7 +72,7 @@ static void a_session_without_messages_has_no_order(void **state)
 
     (void)state;
     index_order_init(&order);
-    index_order_add(&order, 2, ORDER_REQUEST, 7);
+    index_order_add(&order, 2, ORDER_REQUEST, 7, 0);
     assert_int_equal(index_order_first(&order, 0), 0);
     assert_int_equal(order.items[index_order_first(&order, 2)].number, 7);
     assert_int_equal(index_order_first(&order, 9), 0);

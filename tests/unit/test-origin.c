@@ -1,8 +1,8 @@
 #include "test.h"
 #include "wire/origin.h"
 
-/* Where a Host and an Origin stand for somebody who listens on `self`. A Host that cannot be
- * read is that of no request. NULL: no header. */
+/* Classifies Host and Origin for a listener on `self`. An invalid Host cannot be part of a
+ * request. NULL: no header. */
 static const struct seen_row {
     const char *self, *host, *host_is, *origin, *origin_is;
 } rows[] = {

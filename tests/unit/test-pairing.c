@@ -62,7 +62,7 @@ static void check(const char *traffic, const char *want)
     conversation_release(&t);
 }
 
-static void answers_find_their_requests_in_any_order(void **state)
+static void responses_are_paired_with_requests_in_any_order(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -74,7 +74,7 @@ static void answers_find_their_requests_in_any_order(void **state)
           "4:3 5:1 6:2 ");
 }
 
-static void each_request_is_answered_once(void **state)
+static void each_request_gets_one_response(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -83,7 +83,7 @@ static void each_request_is_answered_once(void **state)
           "2:1 3:- ");
 }
 
-static void the_two_directions_do_not_meet(void **state)
+static void the_two_directions_are_separate(void **state)
 {
     (void)state;
     check("c2s {'id':0,'method':'a'}\n"
@@ -94,7 +94,7 @@ static void the_two_directions_do_not_meet(void **state)
           "3:2 4:1 5:- ");
 }
 
-static void connections_do_not_meet(void **state)
+static void connections_are_separate(void **state)
 {
     (void)state;
     check("conn=1 c2s {'id':1,'method':'a'}\n"
@@ -105,7 +105,7 @@ static void connections_do_not_meet(void **state)
           "3:- 4:2 5:1 ");
 }
 
-static void sessions_do_not_meet(void **state)
+static void sessions_are_separate(void **state)
 {
     (void)state;
     check("session=1 c2s {'id':1,'method':'a'}\n"
@@ -116,7 +116,7 @@ static void sessions_do_not_meet(void **state)
           "3:- 4:2 5:1 ");
 }
 
-static void the_exchange_comes_before_the_session(void **state)
+static void the_exchange_is_searched_before_the_session(void **state)
 {
     (void)state;
     check("session=1 x=1 c2s {'id':1,'method':'a'}\n"
@@ -130,7 +130,7 @@ static void the_exchange_comes_before_the_session(void **state)
           "4:2 5:1 6:- 7:3 8:- ");
 }
 
-static void without_a_session_only_the_exchange_counts(void **state)
+static void without_a_session_only_the_exchange_is_searched(void **state)
 {
     (void)state;
     check("x=1 c2s {'id':1,'method':'a'}\n"
@@ -140,7 +140,7 @@ static void without_a_session_only_the_exchange_counts(void **state)
           "2:- 3:- 4:1 ");
 }
 
-static void an_answer_may_come_on_the_stream_that_resumes(void **state)
+static void a_response_may_come_on_a_resumed_stream(void **state)
 {
     (void)state;
     check("x=1 c2s {'id':1,'method':'a'}\n"
@@ -150,7 +150,7 @@ static void an_answer_may_come_on_the_stream_that_resumes(void **state)
           "2:1 ");
 }
 
-static void of_several_with_one_id_the_oldest_is_answered_first(void **state)
+static void the_oldest_of_several_requests_with_one_id_is_answered_first(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -165,7 +165,7 @@ static void of_several_with_one_id_the_oldest_is_answered_first(void **state)
           "4:1 6:2 7:3 8:5 9:- ");
 }
 
-static void ids_are_the_same_by_meaning_and_type(void **state)
+static void ids_are_compared_by_value_and_type(void **state)
 {
     (void)state;
     check("c2s {'id':1,'method':'a'}\n"
@@ -179,7 +179,7 @@ static void ids_are_the_same_by_meaning_and_type(void **state)
           "5:3 6:- 7:2 8:1 ");
 }
 
-static void an_id_may_hold_a_nul_and_what_follows_it_counts(void **state)
+static void text_after_a_nul_in_an_id_is_compared(void **state)
 {
     (void)state;
     check("c2s {'id':'a`u0000b','method':'a'}\n"
@@ -190,7 +190,7 @@ static void an_id_may_hold_a_nul_and_what_follows_it_counts(void **state)
           "3:2 4:- 5:1 ");
 }
 
-static void an_error_without_id_answers_nothing(void **state)
+static void an_error_without_id_is_not_paired(void **state)
 {
     (void)state;
     check("c2s {'id':'','method':'a'}\n"
@@ -200,7 +200,7 @@ static void an_error_without_id_answers_nothing(void **state)
           "2:- 3:- 4:1 ");
 }
 
-static void a_request_is_remembered_with_all_it_needs(void **state)
+static void a_stored_request_has_all_its_data(void **state)
 {
     struct record at = { .has = HAS_CONN, .conn = 3 };
     const struct pairing_request *q;
@@ -225,7 +225,7 @@ static void a_request_is_remembered_with_all_it_needs(void **state)
     conversation_release(&t);
 }
 
-static void a_peek_answers_nothing(void **state)
+static void a_peek_does_not_consume_the_request(void **state)
 {
     struct record at = { .has = 0 };
     struct terse_scanned s;
@@ -259,7 +259,7 @@ static void assert_waiting(const struct conversation *t, struct scope_ref place,
     buf_release(&got);
 }
 
-static void one_can_see_what_is_in_flight_where(void **state)
+static void requests_in_flight_can_be_listed_by_scope(void **state)
 {
     const struct scope_ref one = { SCOPE_SESSION, 1 }, two = { SCOPE_SESSION, 2 },
                            exchange = { SCOPE_EXCHANGE, 11 };
@@ -286,7 +286,7 @@ static void one_can_see_what_is_in_flight_where(void **state)
     conversation_release(&t);
 }
 
-static void what_is_parked_can_be_answered_but_is_not_in_flight(void **state)
+static void a_detached_request_can_be_answered_but_is_not_in_flight(void **state)
 {
     const struct scope_ref here = { SCOPE_CONN, 0 };
     struct conversation t;
@@ -310,7 +310,7 @@ static void what_is_parked_can_be_answered_but_is_not_in_flight(void **state)
     conversation_release(&t);
 }
 
-static void asking_tells_whether_the_id_is_free(void **state)
+static void it_is_known_whether_an_id_is_free(void **state)
 {
     static const struct {
         const char *before, *at;
@@ -342,7 +342,7 @@ static void asking_tells_whether_the_id_is_free(void **state)
     }
 }
 
-static void a_peek_says_how_sure_it_is(void **state)
+static void a_peek_reports_its_certainty(void **state)
 {
     struct record at = { .has = HAS_EXCHANGE, .exchange = 9 };
     struct terse_scanned s;
@@ -378,7 +378,7 @@ static void ask_too_often(struct conversation *t, size_t kinds)
     buf_release(&traffic);
 }
 
-static void beyond_the_limit_the_oldest_counts_as_never_answered(void **state)
+static void beyond_the_limit_the_oldest_request_is_dropped_as_unanswered(void **state)
 {
     struct conversation t;
 
@@ -402,7 +402,7 @@ static void note_evicted(struct pairing *p, struct pairing_request *q)
     evicted_tag = q->tag;
 }
 
-static void whoever_wants_to_know_is_told_what_is_given_up(void **state)
+static void dropped_requests_are_reported(void **state)
 {
     struct conversation t;
 
@@ -414,7 +414,7 @@ static void whoever_wants_to_know_is_told_what_is_given_up(void **state)
     conversation_release(&t);
 }
 
-static void so_it_is_when_all_have_the_same_id(void **state)
+static void beyond_the_limit_equal_ids_are_dropped_too(void **state)
 {
     struct conversation t;
 
@@ -441,7 +441,7 @@ static void ask_with_text(struct conversation *t, int id, size_t length)
     arena_release(&a);
 }
 
-static void beyond_the_limit_of_their_text_the_oldest_go_too(void **state)
+static void beyond_the_limit_of_text_the_oldest_requests_are_dropped(void **state)
 {
     struct conversation t;
 
@@ -458,7 +458,7 @@ static void beyond_the_limit_of_their_text_the_oldest_go_too(void **state)
     conversation_release(&t);
 }
 
-static void who_asks_learns_whether_the_id_is_in_use(void **state)
+static void add_request_returns_whether_the_id_is_new(void **state)
 {
     struct terse_scanned json;
     struct arena a = { 0 };
@@ -486,29 +486,29 @@ static void who_asks_learns_whether_the_id_is_in_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_find_their_requests_in_any_order),
-        cmocka_unit_test(each_request_is_answered_once),
-        cmocka_unit_test(the_two_directions_do_not_meet),
-        cmocka_unit_test(connections_do_not_meet),
-        cmocka_unit_test(sessions_do_not_meet),
-        cmocka_unit_test(the_exchange_comes_before_the_session),
-        cmocka_unit_test(without_a_session_only_the_exchange_counts),
-        cmocka_unit_test(an_answer_may_come_on_the_stream_that_resumes),
-        cmocka_unit_test(of_several_with_one_id_the_oldest_is_answered_first),
-        cmocka_unit_test(ids_are_the_same_by_meaning_and_type),
-        cmocka_unit_test(an_id_may_hold_a_nul_and_what_follows_it_counts),
-        cmocka_unit_test(an_error_without_id_answers_nothing),
-        cmocka_unit_test(a_request_is_remembered_with_all_it_needs),
-        cmocka_unit_test(a_peek_answers_nothing),
-        cmocka_unit_test(a_peek_says_how_sure_it_is),
-        cmocka_unit_test(asking_tells_whether_the_id_is_free),
-        cmocka_unit_test(one_can_see_what_is_in_flight_where),
-        cmocka_unit_test(what_is_parked_can_be_answered_but_is_not_in_flight),
-        cmocka_unit_test(whoever_wants_to_know_is_told_what_is_given_up),
-        cmocka_unit_test(beyond_the_limit_the_oldest_counts_as_never_answered),
-        cmocka_unit_test(so_it_is_when_all_have_the_same_id),
-        cmocka_unit_test(beyond_the_limit_of_their_text_the_oldest_go_too),
-        cmocka_unit_test(who_asks_learns_whether_the_id_is_in_use),
+        cmocka_unit_test(responses_are_paired_with_requests_in_any_order),
+        cmocka_unit_test(each_request_gets_one_response),
+        cmocka_unit_test(the_two_directions_are_separate),
+        cmocka_unit_test(connections_are_separate),
+        cmocka_unit_test(sessions_are_separate),
+        cmocka_unit_test(the_exchange_is_searched_before_the_session),
+        cmocka_unit_test(without_a_session_only_the_exchange_is_searched),
+        cmocka_unit_test(a_response_may_come_on_a_resumed_stream),
+        cmocka_unit_test(the_oldest_of_several_requests_with_one_id_is_answered_first),
+        cmocka_unit_test(ids_are_compared_by_value_and_type),
+        cmocka_unit_test(text_after_a_nul_in_an_id_is_compared),
+        cmocka_unit_test(an_error_without_id_is_not_paired),
+        cmocka_unit_test(a_stored_request_has_all_its_data),
+        cmocka_unit_test(a_peek_does_not_consume_the_request),
+        cmocka_unit_test(a_peek_reports_its_certainty),
+        cmocka_unit_test(it_is_known_whether_an_id_is_free),
+        cmocka_unit_test(requests_in_flight_can_be_listed_by_scope),
+        cmocka_unit_test(a_detached_request_can_be_answered_but_is_not_in_flight),
+        cmocka_unit_test(dropped_requests_are_reported),
+        cmocka_unit_test(beyond_the_limit_the_oldest_request_is_dropped_as_unanswered),
+        cmocka_unit_test(beyond_the_limit_equal_ids_are_dropped_too),
+        cmocka_unit_test(beyond_the_limit_of_text_the_oldest_requests_are_dropped),
+        cmocka_unit_test(add_request_returns_whether_the_id_is_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

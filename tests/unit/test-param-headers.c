@@ -29,7 +29,7 @@ static bool fit(const struct param_headers *p, const char *headers, const char *
 #define TOOL(name, properties)                                                                 \
     "{'tools':[{'name':'" name "','inputSchema':{'properties':{" properties "}}}]}"
 
-static void texts_numbers_and_truth_are_compared_by_what_they_mean(void **state)
+static void texts_numbers_and_booleans_are_compared_by_value(void **state)
 {
     struct param_headers p;
 
@@ -55,7 +55,7 @@ static void texts_numbers_and_truth_are_compared_by_what_they_mean(void **state)
     param_headers_release(&p);
 }
 
-static void all_that_properties_lead_to_counts_and_nothing_else(void **state)
+static void exactly_the_nested_properties_count(void **state)
 {
     struct param_headers p;
 
@@ -71,7 +71,7 @@ static void all_that_properties_lead_to_counts_and_nothing_else(void **state)
     param_headers_release(&p);
 }
 
-static void what_was_learnt_last_counts(void **state)
+static void the_latest_tool_list_counts(void **state)
 {
     struct param_headers p;
 
@@ -90,7 +90,7 @@ static void what_was_learnt_last_counts(void **state)
     param_headers_release(&p);
 }
 
-static void a_schema_of_any_depth_is_harmless(void **state)
+static void a_schema_of_any_depth_is_read(void **state)
 {
     struct param_headers p;
 
@@ -103,7 +103,7 @@ static void a_schema_of_any_depth_is_harmless(void **state)
     param_headers_release(&p);
 }
 
-static void only_calls_of_tools_have_arguments(void **state)
+static void only_tool_calls_have_param_headers(void **state)
 {
     struct parsed_request s;
     struct param_headers p;
@@ -146,7 +146,7 @@ static void assert_added(const struct param_headers *p, const char *arguments, c
     arena_release(&a);
 }
 
-static void lines_are_added_as_the_schema_has_them(void **state)
+static void headers_are_added_as_the_schema_declares(void **state)
 {
     struct param_headers p;
 
@@ -169,7 +169,7 @@ static void lines_are_added_as_the_schema_has_them(void **state)
     param_headers_release(&p);
 }
 
-static void a_schema_can_ask_for_so_many_lines_and_no_more(void **state)
+static void the_number_of_headers_of_a_schema_is_limited(void **state)
 {
     struct arena a = { NULL, 0 };
     struct headers f = { .at = NULL };
@@ -205,13 +205,13 @@ static void a_schema_can_ask_for_so_many_lines_and_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(texts_numbers_and_truth_are_compared_by_what_they_mean),
-        cmocka_unit_test(all_that_properties_lead_to_counts_and_nothing_else),
-        cmocka_unit_test(what_was_learnt_last_counts),
-        cmocka_unit_test(a_schema_of_any_depth_is_harmless),
-        cmocka_unit_test(only_calls_of_tools_have_arguments),
-        cmocka_unit_test(lines_are_added_as_the_schema_has_them),
-        cmocka_unit_test(a_schema_can_ask_for_so_many_lines_and_no_more),
+        cmocka_unit_test(texts_numbers_and_booleans_are_compared_by_value),
+        cmocka_unit_test(exactly_the_nested_properties_count),
+        cmocka_unit_test(the_latest_tool_list_counts),
+        cmocka_unit_test(a_schema_of_any_depth_is_read),
+        cmocka_unit_test(only_tool_calls_have_param_headers),
+        cmocka_unit_test(headers_are_added_as_the_schema_declares),
+        cmocka_unit_test(the_number_of_headers_of_a_schema_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

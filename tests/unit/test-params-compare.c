@@ -45,7 +45,7 @@ static void check_rows(const struct seen_row *rows, size_t count,
     }
 }
 
-static void params_are_compared_by_meaning(void **state)
+static void params_are_compared_by_value(void **state)
 {
     static const struct seen_row rows[] = {
         { "{'a':1,'b':2}", "{'b':2,'a':1}", true },
@@ -95,7 +95,7 @@ static void a_progress_token_is_never_compared(void **state)
     check_rows(rows, sizeof rows / sizeof *rows, &meta);
 }
 
-static bool add_place(void *arg, const struct json_difference *d)
+static bool add_place(void *arg, const struct params_difference *d)
 {
     struct buf *to = arg;
 
@@ -119,7 +119,7 @@ static void check(const char *recorded, const char *live, const struct params_ru
     terse_scanned_release(&b);
 }
 
-static void differences_are_told_by_their_places(void **state)
+static void differences_have_their_path(void **state)
 {
     (void)state;
     check("{'name':'t','arguments':{'a':1,'b':[1,2]}}",
@@ -127,7 +127,7 @@ static void differences_are_told_by_their_places(void **state)
           "$.arguments.a $.arguments.b[1] $.x ");
 }
 
-static void strict_rules_count_meta_and_texts_of_numbers(void **state)
+static void strict_rules_compare_meta_and_number_texts(void **state)
 {
     static const struct params_rules meta = { .include_meta = true },
                                      text = { .numbers_as_text = true };
@@ -140,7 +140,7 @@ static void strict_rules_count_meta_and_texts_of_numbers(void **state)
     check("{'a':2}", "{'a':2.0}", &text, nothing, "$.a ");
 }
 
-static void what_was_redacted_on_either_side_is_no_difference(void **state)
+static void a_redacted_value_on_either_side_is_no_difference(void **state)
 {
     (void)state;
     check("{'a':'[REDACTED:X]','b':1}", "{'a':'real','b':2}", &plain, nothing, "$.b ");
@@ -150,7 +150,7 @@ static void what_was_redacted_on_either_side_is_no_difference(void **state)
     check("{'a':'[REDACTED]'}", "{}", &plain, nothing, "");
 }
 
-static void around_a_placeholder_texts_are_compared(void **state)
+static void text_around_a_placeholder_is_compared(void **state)
 {
     static const struct {
         const char *recorded, *live;
@@ -214,7 +214,7 @@ static void a_masked_text_with_a_placeholder_is_compared(void **state)
     check("{'a':'x [REDACTED]'}", "{'a':'x z'}", &plain, (struct params_mask){ &path, 1 }, "");
 }
 
-static void below_a_masked_path_nothing_is_compared(void **state)
+static void values_below_a_masked_path_are_not_compared(void **state)
 {
     struct json_step way[] = { { .name = STR("arguments") }, { .name = STR("in") } };
     uint64_t path = params_path_hash((struct json_location){ way, 2 });
@@ -226,7 +226,7 @@ static void below_a_masked_path_nothing_is_compared(void **state)
           (struct params_mask){ &path, 1 }, "");
 }
 
-static void what_a_client_answers_is_its_own_affair(void **state)
+static void responses_of_the_client_are_not_compared(void **state)
 {
     (void)state;
     check("{'inputResponses':{'k':{'v':1}}}", "{'inputResponses':{'k':{'v':2,'w':[]}}}", &plain,
@@ -237,7 +237,7 @@ static void what_a_client_answers_is_its_own_affair(void **state)
     check("{'inputResponses':{'k':1}}", "{}", &plain, nothing, "$.inputResponses ");
 }
 
-static void the_same_text_is_known_without_parsing_it(void **state)
+static void equal_text_is_recognized_without_parsing(void **state)
 {
     static const struct {
         const char *recorded;
@@ -270,17 +270,17 @@ static void the_same_text_is_known_without_parsing_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(params_are_compared_by_meaning),
+        cmocka_unit_test(params_are_compared_by_value),
         cmocka_unit_test(a_progress_token_is_never_compared),
-        cmocka_unit_test(differences_are_told_by_their_places),
-        cmocka_unit_test(strict_rules_count_meta_and_texts_of_numbers),
-        cmocka_unit_test(what_was_redacted_on_either_side_is_no_difference),
-        cmocka_unit_test(around_a_placeholder_texts_are_compared),
+        cmocka_unit_test(differences_have_their_path),
+        cmocka_unit_test(strict_rules_compare_meta_and_number_texts),
+        cmocka_unit_test(a_redacted_value_on_either_side_is_no_difference),
+        cmocka_unit_test(text_around_a_placeholder_is_compared),
         cmocka_unit_test(many_brackets_take_linear_time),
         cmocka_unit_test(a_masked_text_with_a_placeholder_is_compared),
-        cmocka_unit_test(below_a_masked_path_nothing_is_compared),
-        cmocka_unit_test(what_a_client_answers_is_its_own_affair),
-        cmocka_unit_test(the_same_text_is_known_without_parsing_it),
+        cmocka_unit_test(values_below_a_masked_path_are_not_compared),
+        cmocka_unit_test(responses_of_the_client_are_not_compared),
+        cmocka_unit_test(equal_text_is_recognized_without_parsing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

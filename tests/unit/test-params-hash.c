@@ -27,7 +27,7 @@ static void check(const char *params, const char *want)
     terse_scanned_release(&s);
 }
 
-static void a_leaf_is_what_holds_nothing(void **state)
+static void a_leaf_is_a_value_without_children(void **state)
 {
     (void)state;
     check("{}", "");
@@ -36,7 +36,7 @@ static void a_leaf_is_what_holds_nothing(void **state)
     check("7", "p");
 }
 
-static void what_does_not_count_is_none(void **state)
+static void uncompared_values_have_no_leaf(void **state)
 {
     (void)state;
     check("{'_meta':{'a':1}}", "");
@@ -46,7 +46,7 @@ static void what_does_not_count_is_none(void **state)
     check("{'a':1,'a':[1,2,3]}", "ppp");
 }
 
-static void kinds_are_told_by_value_and_by_name(void **state)
+static void value_kinds_are_detected_by_value_and_name(void **state)
 {
     (void)state;
     check("{'t':'2025-02-04T10:00:00Z','n':1738663200,'requestId':5,'x':'y'}", "pvvv");
@@ -54,7 +54,7 @@ static void kinds_are_told_by_value_and_by_name(void **state)
     check("{'a':'[REDACTED:X]','b':'see [REDACTED]'}", "rr");
 }
 
-static void answers_to_input_requests_count_by_name(void **state)
+static void responses_to_input_requests_are_hashed_by_name(void **state)
 {
     (void)state;
     check("{'inputResponses':{'k':{'a':1,'b':2},'l':{}}}", "pp");
@@ -93,7 +93,7 @@ static void a_key_does_not_depend_on_order_or_spelling(void **state)
                          key_of("{'a':{'0':'x'}}", &plain, nothing));
 }
 
-static void a_key_has_nothing_of_what_was_redacted_or_masked(void **state)
+static void redacted_and_masked_values_do_not_change_the_key(void **state)
 {
     struct json_step way[] = { { .name = STR("a") } };
     uint64_t path = params_path_hash((struct json_location){ way, 1 });
@@ -106,7 +106,7 @@ static void a_key_has_nothing_of_what_was_redacted_or_masked(void **state)
                      key_of("{'a':'other','b':1}", &plain, mask));
 }
 
-static void pointers_lead_to_paths(void **state)
+static void pointers_are_resolved_to_paths(void **state)
 {
     static const struct {
         const char *pointer;
@@ -144,13 +144,13 @@ static void pointers_lead_to_paths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_leaf_is_what_holds_nothing),
-        cmocka_unit_test(what_does_not_count_is_none),
-        cmocka_unit_test(kinds_are_told_by_value_and_by_name),
-        cmocka_unit_test(answers_to_input_requests_count_by_name),
+        cmocka_unit_test(a_leaf_is_a_value_without_children),
+        cmocka_unit_test(uncompared_values_have_no_leaf),
+        cmocka_unit_test(value_kinds_are_detected_by_value_and_name),
+        cmocka_unit_test(responses_to_input_requests_are_hashed_by_name),
         cmocka_unit_test(a_key_does_not_depend_on_order_or_spelling),
-        cmocka_unit_test(a_key_has_nothing_of_what_was_redacted_or_masked),
-        cmocka_unit_test(pointers_lead_to_paths),
+        cmocka_unit_test(redacted_and_masked_values_do_not_change_the_key),
+        cmocka_unit_test(pointers_are_resolved_to_paths),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

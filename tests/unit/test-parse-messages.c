@@ -5,7 +5,7 @@
 #include "terse.h"
 #include "test.h"
 
-/* What one line becomes. */
+/* Returns the records of one line. */
 static void check_line(const char *line, const char *want)
 {
     struct arena a = { 0 };
@@ -22,7 +22,7 @@ static void check_line(const char *line, const char *want)
     arena_release(&a);
 }
 
-static void a_message_is_one_record(void **state)
+static void a_message_becomes_one_record(void **state)
 {
     (void)state;
     check_line("{'id':1,'method':'ping'}", "c2s {'id':1,'method':'ping'}\n");
@@ -31,14 +31,14 @@ static void a_message_is_one_record(void **state)
     check_line("{'id':null,'error':{}}", "c2s {'id':null,'error':{}}\n");
 }
 
-static void its_bytes_are_untouched_but_for_blanks_around_it(void **state)
+static void bytes_are_kept_except_surrounding_blanks(void **state)
 {
     (void)state;
     check_line(" \t{ 'id' : 1.0e0, 'id':1, 'method':'p`u0069ng`ud800' }\r",
                "c2s { 'id' : 1.0e0, 'id':1, 'method':'p`u0069ng`ud800' }\n");
 }
 
-static void a_batch_is_a_record_for_each_element(void **state)
+static void each_element_of_a_batch_becomes_a_record(void **state)
 {
     (void)state;
     check_line("[{'id':1,'method':'a'}, {'method':'b'},{'id':1,'result':{}}]",
@@ -47,7 +47,7 @@ static void a_batch_is_a_record_for_each_element(void **state)
                "c2s {'id':1,'result':{}} batch={'id':1,'index':2,'count':3}\n");
 }
 
-static void an_element_that_is_no_message_is_raw_and_still_counts(void **state)
+static void an_element_that_is_not_a_message_becomes_raw_and_is_counted(void **state)
 {
     (void)state;
     check_line("[1,{'method':'b'},[{'method':'c'}],{}]",
@@ -57,7 +57,7 @@ static void an_element_that_is_no_message_is_raw_and_still_counts(void **state)
                "raw c2s {} (not JSON-RPC)\n");
 }
 
-static void what_is_no_message_is_raw_with_the_reason(void **state)
+static void text_that_is_not_a_message_becomes_raw_with_the_reason(void **state)
 {
     (void)state;
     check_line("hello", "raw c2s hello (not JSON)\n");
@@ -77,7 +77,7 @@ static void a_line_that_is_not_json_keeps_its_blanks(void **state)
     check_line("  hello \r", "raw c2s   hello \r (not JSON)\n");
 }
 
-static void a_blank_line_makes_no_record(void **state)
+static void a_blank_line_gives_no_record(void **state)
 {
     (void)state;
     check_line("", "");
@@ -124,7 +124,7 @@ static bool refuse_first(struct sink *self, const struct record *r, struct err *
     return f->offered++ || err_set(e, ERR_IO, "no room");
 }
 
-static void all_of_a_batch_is_offered_although_the_first_was_refused(void **state)
+static void all_elements_of_a_batch_are_put_although_the_first_failed(void **state)
 {
     struct refusing f = { .sink = { refuse_first } };
     struct err e = ERR_NONE;
@@ -138,7 +138,7 @@ static void all_of_a_batch_is_offered_although_the_first_was_refused(void **stat
     message_parser_release(&in);
 }
 
-static void only_what_is_known_is_filled_in(void **state)
+static void only_known_members_are_filled_in(void **state)
 {
     struct err e = ERR_NONE;
     struct message_parser in;
@@ -170,7 +170,7 @@ static bool look(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-static void a_record_says_what_its_message_is(void **state)
+static void a_record_has_the_kind_of_its_message(void **state)
 {
     struct looker l = { .sink = { look } };
     struct arena a = { 0 };
@@ -190,7 +190,7 @@ static void a_record_says_what_its_message_is(void **state)
     arena_release(&a);
 }
 
-static void line_breaks_of_a_body_become_blanks(void **state)
+static void line_breaks_in_a_body_become_blanks(void **state)
 {
     struct terse seen;
     struct err e = ERR_NONE;
@@ -211,7 +211,7 @@ static void line_breaks_of_a_body_become_blanks(void **state)
     arena_release(&a);
 }
 
-static void one_can_look_before(void **state)
+static void messages_can_be_inspected_before_they_are_put(void **state)
 {
     struct message_parser in;
 
@@ -226,7 +226,7 @@ static void one_can_look_before(void **state)
     message_parser_release(&in);
 }
 
-static void what_was_looked_at_becomes_what_it_would_have_become(void **state)
+static void inspected_messages_give_the_same_records(void **state)
 {
     static const struct {
         const char *text;
@@ -270,7 +270,7 @@ static void what_was_looked_at_becomes_what_it_would_have_become(void **state)
     }
 }
 
-static void what_was_looked_at_is_found_again_after_another_text(void **state)
+static void inspected_messages_are_found_after_another_text(void **state)
 {
     static const char *const between[] = { "{'id':2,'method':'b'}", "{'id':2,\n'method':'b'}",
                                            "no JSON" };
@@ -303,21 +303,21 @@ static void what_was_looked_at_is_found_again_after_another_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_says_what_its_message_is),
-        cmocka_unit_test(a_message_is_one_record),
-        cmocka_unit_test(its_bytes_are_untouched_but_for_blanks_around_it),
-        cmocka_unit_test(a_batch_is_a_record_for_each_element),
-        cmocka_unit_test(an_element_that_is_no_message_is_raw_and_still_counts),
-        cmocka_unit_test(what_is_no_message_is_raw_with_the_reason),
+        cmocka_unit_test(a_record_has_the_kind_of_its_message),
+        cmocka_unit_test(a_message_becomes_one_record),
+        cmocka_unit_test(bytes_are_kept_except_surrounding_blanks),
+        cmocka_unit_test(each_element_of_a_batch_becomes_a_record),
+        cmocka_unit_test(an_element_that_is_not_a_message_becomes_raw_and_is_counted),
+        cmocka_unit_test(text_that_is_not_a_message_becomes_raw_with_the_reason),
         cmocka_unit_test(a_line_that_is_not_json_keeps_its_blanks),
-        cmocka_unit_test(a_blank_line_makes_no_record),
+        cmocka_unit_test(a_blank_line_gives_no_record),
         cmocka_unit_test(batches_are_numbered_and_directions_kept),
-        cmocka_unit_test(all_of_a_batch_is_offered_although_the_first_was_refused),
-        cmocka_unit_test(only_what_is_known_is_filled_in),
-        cmocka_unit_test(line_breaks_of_a_body_become_blanks),
-        cmocka_unit_test(one_can_look_before),
-        cmocka_unit_test(what_was_looked_at_becomes_what_it_would_have_become),
-        cmocka_unit_test(what_was_looked_at_is_found_again_after_another_text),
+        cmocka_unit_test(all_elements_of_a_batch_are_put_although_the_first_failed),
+        cmocka_unit_test(only_known_members_are_filled_in),
+        cmocka_unit_test(line_breaks_in_a_body_become_blanks),
+        cmocka_unit_test(messages_can_be_inspected_before_they_are_put),
+        cmocka_unit_test(inspected_messages_give_the_same_records),
+        cmocka_unit_test(inspected_messages_are_found_after_another_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static bool tell(struct bench *b, enum who who, const char *text)
 
 #define GREETING "up<< {'jsonrpc':'2.0','id':'mcpreel-greeting','method':'initialize','params':"
 
-static void it_is_greeted_as_the_client_greeted_us_and_then_asked(void **state)
+static void the_upstream_gets_initialize_then_the_request(void **state)
 {
     struct bench b;
 
@@ -100,7 +100,7 @@ static void it_is_greeted_as_the_client_greeted_us_and_then_asked(void **state)
     tear_down(&b);
 }
 
-static void a_modern_request_needs_no_greeting(void **state)
+static void a_stateless_request_needs_no_initialize(void **state)
 {
     struct bench b;
 
@@ -129,7 +129,7 @@ static void note_way(struct action_sink *self, const struct action *a)
                    STR_ARG(a->text));
 }
 
-static void answers_and_progress_go_back_the_way_the_request_came(void **state)
+static void responses_and_progress_go_back_to_the_client(void **state)
 {
     struct bench b;
     struct ways w = { .out = { note_way } };
@@ -166,7 +166,7 @@ static void answers_and_progress_go_back_the_way_the_request_came(void **state)
     tear_down(&b);
 }
 
-static void what_nobody_waits_for_is_called_off(void **state)
+static void requests_of_a_disconnected_client_are_cancelled(void **state)
 {
     struct bench b;
 
@@ -191,8 +191,8 @@ static void what_nobody_waits_for_is_called_off(void **state)
     tear_down(&b);
 }
 
-/* What was not sent yet need not be called off. */
-static void what_waits_for_the_greeting_is_just_forgotten(void **state)
+/* An unsent request need not be cancelled. */
+static void a_request_that_waits_for_initialize_is_dropped(void **state)
 {
     struct bench b;
 
@@ -205,7 +205,7 @@ static void what_waits_for_the_greeting_is_just_forgotten(void **state)
     tear_down(&b);
 }
 
-static void what_it_sends_of_its_own_is_passed_on(void **state)
+static void messages_of_the_upstream_are_forwarded(void **state)
 {
     struct bench b;
 
@@ -224,7 +224,7 @@ static void what_it_sends_of_its_own_is_passed_on(void **state)
     tear_down(&b);
 }
 
-static void giving_up_is_passed_on_under_our_id(void **state)
+static void a_cancellation_is_forwarded_with_our_id(void **state)
 {
     struct bench b;
 
@@ -245,7 +245,7 @@ static void giving_up_is_passed_on_under_our_id(void **state)
     "'error':{'code':-32000,'message':'not recorded, and the passthrough server has "          \
     "ended'}}\n"
 
-static void a_server_that_is_gone_owes_nothing_any_more(void **state)
+static void pending_requests_of_an_ended_upstream_get_an_error(void **state)
 {
     struct bench b;
 
@@ -264,7 +264,7 @@ static void a_server_that_is_gone_owes_nothing_any_more(void **state)
     tear_down(&b);
 }
 
-static void one_that_refuses_the_greeting_is_gone(void **state)
+static void an_upstream_that_rejects_initialize_has_ended(void **state)
 {
     struct bench b;
 
@@ -278,7 +278,7 @@ static void one_that_refuses_the_greeting_is_gone(void **state)
     tear_down(&b);
 }
 
-static void notifications_reach_it_once_it_is_there(void **state)
+static void notifications_are_forwarded_to_a_ready_upstream(void **state)
 {
     struct bench b;
 
@@ -295,7 +295,7 @@ static void notifications_reach_it_once_it_is_there(void **state)
     tear_down(&b);
 }
 
-static void one_that_is_silent_can_be_given_up(void **state)
+static void a_silent_upstream_times_out(void **state)
 {
     struct bench b;
 
@@ -312,7 +312,7 @@ static void one_that_is_silent_can_be_given_up(void **state)
     tear_down(&b);
 }
 
-static void one_that_does_not_answer_its_greeting_in_time_is_gone(void **state)
+static void an_upstream_without_initialize_response_times_out(void **state)
 {
     struct bench b;
 
@@ -330,7 +330,7 @@ static void one_that_does_not_answer_its_greeting_in_time_is_gone(void **state)
     tear_down(&b);
 }
 
-static void only_silence_counts_and_only_of_one_who_owes_something(void **state)
+static void only_silence_with_a_pending_response_counts(void **state)
 {
     struct bench b;
 
@@ -359,7 +359,7 @@ static void only_silence_counts_and_only_of_one_who_owes_something(void **state)
     tear_down(&b);
 }
 
-static void one_that_ends_owing_nothing_has_not_failed(void **state)
+static void an_upstream_that_ends_without_pending_requests_has_not_failed(void **state)
 {
     struct bench b;
 
@@ -393,7 +393,7 @@ static void ask_and_answer(struct bench *b, const char *answer)
 }
 
 /* A status of HTTP in an error means something only if we have put it there. */
-static void an_error_of_its_own_is_no_complaint_whatever_data_it_has(void **state)
+static void an_error_response_with_any_data_is_forwarded(void **state)
 {
     struct bench b;
 
@@ -412,7 +412,7 @@ static void an_error_of_its_own_is_no_complaint_whatever_data_it_has(void **stat
 }
 
 /* One that needs no greeting does not wait for one that is late, nor fall with it. */
-static void a_late_greeting_that_fails_fails_nobody_else(void **state)
+static void a_failed_late_initialize_fails_no_other_request(void **state)
 {
     struct bench b;
 
@@ -430,7 +430,7 @@ static void a_late_greeting_that_fails_fails_nobody_else(void **state)
     tear_down(&b);
 }
 
-static void what_it_refuses_is_not_kept(void **state)
+static void rejected_requests_are_freed(void **state)
 {
     struct bench b;
 
@@ -451,7 +451,7 @@ static void what_it_refuses_is_not_kept(void **state)
     }
 }
 
-static void why_it_refused_the_greeting_is_not_kept(void **state)
+static void the_reason_of_a_rejected_initialize_is_freed(void **state)
 {
     struct bench b;
 
@@ -468,7 +468,7 @@ static void why_it_refused_the_greeting_is_not_kept(void **state)
     tear_down(&b);
 }
 
-static void what_it_asked_is_not_kept(void **state)
+static void server_requests_are_freed(void **state)
 {
     struct bench b;
 
@@ -487,8 +487,8 @@ static void what_it_asked_is_not_kept(void **state)
     tear_down(&b);
 }
 
-/* Nobody waits for the answer then, so that it does not excuse silence. */
-static void what_it_asked_before_it_failed_is_called_off(void **state)
+/* No request waits for the response then, so it does not excuse silence. */
+static void open_server_requests_of_a_failed_upstream_are_cancelled(void **state)
 {
     struct bench b;
 
@@ -516,26 +516,26 @@ static void what_it_asked_before_it_failed_is_called_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_greeted_as_the_client_greeted_us_and_then_asked),
-        cmocka_unit_test(a_modern_request_needs_no_greeting),
-        cmocka_unit_test(answers_and_progress_go_back_the_way_the_request_came),
-        cmocka_unit_test(what_nobody_waits_for_is_called_off),
-        cmocka_unit_test(what_waits_for_the_greeting_is_just_forgotten),
-        cmocka_unit_test(what_it_sends_of_its_own_is_passed_on),
-        cmocka_unit_test(giving_up_is_passed_on_under_our_id),
-        cmocka_unit_test(a_server_that_is_gone_owes_nothing_any_more),
-        cmocka_unit_test(one_that_refuses_the_greeting_is_gone),
-        cmocka_unit_test(notifications_reach_it_once_it_is_there),
-        cmocka_unit_test(one_that_is_silent_can_be_given_up),
-        cmocka_unit_test(one_that_does_not_answer_its_greeting_in_time_is_gone),
-        cmocka_unit_test(only_silence_counts_and_only_of_one_who_owes_something),
-        cmocka_unit_test(one_that_ends_owing_nothing_has_not_failed),
-        cmocka_unit_test(an_error_of_its_own_is_no_complaint_whatever_data_it_has),
-        cmocka_unit_test(a_late_greeting_that_fails_fails_nobody_else),
-        cmocka_unit_test(what_it_refuses_is_not_kept),
-        cmocka_unit_test(why_it_refused_the_greeting_is_not_kept),
-        cmocka_unit_test(what_it_asked_is_not_kept),
-        cmocka_unit_test(what_it_asked_before_it_failed_is_called_off),
+        cmocka_unit_test(the_upstream_gets_initialize_then_the_request),
+        cmocka_unit_test(a_stateless_request_needs_no_initialize),
+        cmocka_unit_test(responses_and_progress_go_back_to_the_client),
+        cmocka_unit_test(requests_of_a_disconnected_client_are_cancelled),
+        cmocka_unit_test(a_request_that_waits_for_initialize_is_dropped),
+        cmocka_unit_test(messages_of_the_upstream_are_forwarded),
+        cmocka_unit_test(a_cancellation_is_forwarded_with_our_id),
+        cmocka_unit_test(pending_requests_of_an_ended_upstream_get_an_error),
+        cmocka_unit_test(an_upstream_that_rejects_initialize_has_ended),
+        cmocka_unit_test(notifications_are_forwarded_to_a_ready_upstream),
+        cmocka_unit_test(a_silent_upstream_times_out),
+        cmocka_unit_test(an_upstream_without_initialize_response_times_out),
+        cmocka_unit_test(only_silence_with_a_pending_response_counts),
+        cmocka_unit_test(an_upstream_that_ends_without_pending_requests_has_not_failed),
+        cmocka_unit_test(an_error_response_with_any_data_is_forwarded),
+        cmocka_unit_test(a_failed_late_initialize_fails_no_other_request),
+        cmocka_unit_test(rejected_requests_are_freed),
+        cmocka_unit_test(the_reason_of_a_rejected_initialize_is_freed),
+        cmocka_unit_test(server_requests_are_freed),
+        cmocka_unit_test(open_server_requests_of_a_failed_upstream_are_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,7 +55,7 @@ static void selects(const char *path, const char *want)
     buf_release(&b);
 }
 
-static void patterns_select_what_they_name(void **state)
+static void patterns_select_values(void **state)
 {
     (void)state;
     given(STR("{\"a\":{\"b\":[10,{\"b\":1},[2]]},\"a b\":3,\"c\":[],\"\":4}"));
@@ -84,7 +84,7 @@ static void patterns_select_what_they_name(void **state)
     selects("$..*", "");
 }
 
-static void names_match_decoded_and_duplicates_all(void **state)
+static void names_match_decoded_and_in_all_duplicates(void **state)
 {
     (void)state;
     given(STR("{\"\\u0061\":1,\"a\":2,\"it's\":3,\"\\n\\\"\":4,\"caf\xC3\xA9\":5,\"\\ud83d\":6,"
@@ -101,7 +101,7 @@ static void names_match_decoded_and_duplicates_all(void **state)
     selects("$.x-y_$1", "$.x-y_$1=8");
 }
 
-static void bad_patterns_are_refused_with_the_place(void **state)
+static void bad_patterns_are_rejected_with_the_position(void **state)
 {
     (void)state;
     refused("", "bad path '': expected '$' at byte 1");
@@ -170,7 +170,7 @@ static bool check_round_trip(void *arg, struct json_location place, struct json_
     return true;
 }
 
-static void a_place_as_text_is_a_pattern_for_this_place_alone(void **state)
+static void the_path_of_a_value_as_pattern_matches_it_alone(void **state)
 {
     struct json_path every = compiled("$..*");
 
@@ -181,7 +181,7 @@ static void a_place_as_text_is_a_pattern_for_this_place_alone(void **state)
     assert_true(json_path_select(&every, json_root(&doc), check_round_trip, NULL));
 }
 
-static void a_location_is_relative_to_its_root(void **state)
+static void a_path_is_relative_to_its_root(void **state)
 {
     struct json_val root = given(STR("{\"a\":[0,{\"b\":1}],\"c\":2}"));
     struct json_val a = json_get(root, STR("a"));
@@ -199,7 +199,7 @@ static void a_location_is_relative_to_its_root(void **state)
     buf_release(&b);
 }
 
-static void a_pattern_covers_what_lies_below_its_matches(void **state)
+static void a_pattern_covers_values_below_its_matches(void **state)
 {
     const struct json_step steps[] = { { .name = STR("a") },
                                        { .is_index = true, .index = 3 },
@@ -226,7 +226,7 @@ static bool stop_at_second(void *arg, struct json_location place, struct json_va
     return ++*(int *)arg < 2;
 }
 
-static void the_search_ends_when_told(void **state)
+static void the_search_ends_when_the_callback_returns_false(void **state)
 {
     struct json_path p = compiled("$[*]");
     int n = 0;
@@ -298,15 +298,15 @@ static int release(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_select_what_they_name),
-        cmocka_unit_test(names_match_decoded_and_duplicates_all),
-        cmocka_unit_test(bad_patterns_are_refused_with_the_place),
+        cmocka_unit_test(patterns_select_values),
+        cmocka_unit_test(names_match_decoded_and_in_all_duplicates),
+        cmocka_unit_test(bad_patterns_are_rejected_with_the_position),
         cmocka_unit_test(a_pattern_has_a_limit_of_parts),
-        cmocka_unit_test(a_place_as_text_is_a_pattern_for_this_place_alone),
-        cmocka_unit_test(a_location_is_relative_to_its_root),
-        cmocka_unit_test(a_pattern_covers_what_lies_below_its_matches),
+        cmocka_unit_test(the_path_of_a_value_as_pattern_matches_it_alone),
+        cmocka_unit_test(a_path_is_relative_to_its_root),
+        cmocka_unit_test(a_pattern_covers_values_below_its_matches),
         cmocka_unit_test(a_pattern_is_matched_step_by_step),
-        cmocka_unit_test(the_search_ends_when_told),
+        cmocka_unit_test(the_search_ends_when_the_callback_returns_false),
         cmocka_unit_test(open_patterns_on_deep_values_stay_linear),
     };
 

@@ -313,6 +313,17 @@ static void lists_are_compared_by_name(void **state)
                 "{'result':{'resources':[{'uri':'b'},{'uri':'file:///a','name':'m'}]}}",
                 "order reordered $.result.resources; "
                 "content changed $.result.resources['file:///a'].name");
+    compares_to(
+        "resources/list",
+        "{'result':{'resources':[{'uri':'s://1/a','name':'a'},{'uri':'s://1/b','name':'b'},"
+        "{'uri':'c','name':'c'},{'uri':'d','name':'d'},{'uri':'e'}]}}",
+        "{'result':{'resources':[{'uri':'s://2/a','name':'a'},{'uri':'s://2/b','name':'b'},"
+        "{'uri':'c','name':'x'},{'uri':'f','name':'f'},{'uri':'g'}]}}",
+        "content changed $.result.resources['s://1/a'].uri; "
+        "content changed $.result.resources['s://1/b'].uri; "
+        "content changed $.result.resources.c.name; "
+        "content removed $.result.resources.d; content removed $.result.resources.e; "
+        "content added $.result.resources.f; content added $.result.resources.g");
     compares_to("resources/templates/list",
                 "{'result':{'resourceTemplates':[{'uriTemplate':'a{x}'},{'uriTemplate':'b'}]}}",
                 "{'result':{'resourceTemplates':[{'uriTemplate':'b'},{'uriTemplate':'a{x}'}]}}",

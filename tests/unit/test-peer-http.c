@@ -3,8 +3,7 @@
 #include <stdio.h>
 
 #include "fake-server.h"
-#include "terse.h"
-#include "test.h"
+#include "terse-traffic.h"
 
 #define MANNERS                                                                                \
     "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"        \
@@ -22,9 +21,7 @@ struct bench {
     struct app app;
     struct loop *loop;
     struct peer *server;
-    struct terse records;
-    struct recorder tap;
-    struct http_recorder http;
+    struct terse_traffic traffic;
     struct buf heard, logged;
     const char *last, *before; /* what is to be recorded before anything is heard */
 };
@@ -42,8 +39,8 @@ static void on_message(void *to, struct str message)
 
     /* It is in the recording before the client has it. */
     if (b->before)
-        assert_non_null(
-            memmem(b->records.text.at, b->records.text.len, b->before, strlen(b->before)));
+        assert_non_null(memmem(b->traffic.records.text.at, b->traffic.records.text.len,
+                               b->before, strlen(b->before)));
     note(b, "", message);
 }
 
@@ -53,12 +50,6 @@ static void on_done(void *to)
 }
 
 static const struct peer_events events = { .message = on_message, .exited = on_done };
-
-static struct recorder_time now(void *to)
-{
-    (void)to;
-    return (struct recorder_time){ 1, 1 };
-}
 
 static void add_line(void *to, struct str line)
 {
@@ -78,18 +69,16 @@ static void open_bench(struct bench *b, const struct fake_server_step *script, b
     b->app.log = &b->log;
     buf_init(&b->heard, 1 << 20);
     buf_init(&b->logged, 1 << 20);
-    terse_init(&b->records);
-    recorder_init(&b->tap, &b->records.sink);
-    http_recorder_init(&b->http, &b->tap, 1 << 20, NULL);
+    terse_traffic_init(&b->traffic);
     fake_server_start(&b->peer, script);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp?key=1", b->peer.port);
     headers_add(&where.headers, STR("X-Key"), STR("k"));
     owner.loop = b->loop;
     owner.app = &b->app;
+    owner.recorder = recorded ? &b->traffic.recorder : NULL;
+    owner.conn = 3;
     if (!peer_start(&b->server, &(struct peer_target){ .remote = &where }, &owner, &errnum, &e))
         fail_msg("%s", e.msg);
-    if (recorded)
-        peer_http_record(b->server, &(struct peer_http_recording){ &b->http, now, NULL });
     headers_release(&where.headers);
 }
 
@@ -97,9 +86,7 @@ static void close_bench(struct bench *b)
 {
     peer_free(b->server);
     loop_free(b->loop);
-    http_recorder_release(&b->http);
-    recorder_release(&b->tap);
-    terse_release(&b->records);
+    terse_traffic_release(&b->traffic);
     buf_release(&b->heard);
     buf_release(&b->logged);
     fake_server_join(&b->peer);
@@ -111,7 +98,7 @@ static void run_until(struct bench *b, const char *last)
     loop_run(b->loop);
 }
 
-static void what_is_said_is_posted_and_recorded_before_it_goes_on(void **state)
+static void messages_are_posted_and_recorded_before_they_are_forwarded(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -133,15 +120,16 @@ static void what_is_said_is_posted_and_recorded_before_it_goes_on(void **state)
     assert_str(buf_str(&b.heard), STR(PONG(1) "\n"));
     peer_end(b.server, true);
     assert_non_null(strstr(buf_z(&b.heard), "done"));
-    assert_null(strstr(buf_z(&b.records.text), "key=1"));
-    buf_add_ch(&b.records.text, '\0');
-    assert_non_null(strstr(b.records.text.at, "c2s {'id':1,'method':'ping'}"));
-    assert_non_null(strstr(b.records.text.at, "http 200"));
-    assert_non_null(strstr(b.records.text.at, "http end server"));
+    assert_null(strstr(buf_z(&b.traffic.records.text), "key=1"));
+    buf_add_ch(&b.traffic.records.text, '\0');
+    assert_non_null(
+        strstr(b.traffic.records.text.at, "conn=3 x=1 #1 c2s {'id':1,'method':'ping'}"));
+    assert_non_null(strstr(b.traffic.records.text.at, "http 200"));
+    assert_non_null(strstr(b.traffic.records.text.at, "http end server"));
     close_bench(&b);
 }
 
-static void a_server_that_breaks_off_is_told_to_client_and_recording(void **state)
+static void an_aborted_response_is_reported_to_client_and_recording(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(ACCEPT),
                                                       FAKE_N(GULP, sizeof REQUEST - 1),
@@ -159,14 +147,14 @@ static void a_server_that_breaks_off_is_told_to_client_and_recording(void **stat
     assert_str(
         buf_str(&b.logged),
         STR("mcpreel: warning: ping: the server closed the connection without a response\n"));
-    buf_add_ch(&b.records.text, '\0');
-    assert_non_null(strstr(b.records.text.at, "http 502"));
-    assert_non_null(strstr(b.records.text.at, "http end error"));
+    buf_add_ch(&b.traffic.records.text, '\0');
+    assert_non_null(strstr(b.traffic.records.text.at, "http 502"));
+    assert_non_null(strstr(b.traffic.records.text.at, "http end error"));
     assert_true(b.server->outcome.unanswered);
     close_bench(&b);
 }
 
-static void an_answer_that_is_none_is_told_to_the_recording_first(void **state)
+static void an_invalid_response_is_recorded_first(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -186,7 +174,7 @@ static void an_answer_that_is_none_is_told_to_the_recording_first(void **state)
     close_bench(&b);
 }
 
-static void nothing_has_to_be_recorded(void **state)
+static void a_peer_works_without_recording(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -205,7 +193,7 @@ static void nothing_has_to_be_recorded(void **state)
     assert_str(buf_str(&b.heard), STR(PONG(1) "\n{\"method\":\"more\"}\n"));
     peer_stop(b.server, STR_NONE); /* what is under way is dropped: the server sees its end */
     assert_non_null(strstr(buf_z(&b.heard), "done"));
-    assert_int_equal(b.records.text.len, 0);
+    assert_int_equal(b.traffic.records.text.len, 0);
     close_bench(&b);
 }
 
@@ -214,7 +202,7 @@ static bool is_quiet(struct bench *b)
     return !strstr(buf_z(&b->heard), "result");
 }
 
-static void an_answer_can_be_held(void **state)
+static void reading_a_response_can_be_paused(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -238,7 +226,7 @@ static void an_answer_can_be_held(void **state)
     close_bench(&b);
 }
 
-static void what_cannot_be_a_url_is_refused(void **state)
+static void an_invalid_url_is_rejected(void **state)
 {
     struct app app = { .log = NULL };
     struct remote_config where = { .url = "ftp://h/" };
@@ -353,7 +341,7 @@ static void check_end(const struct fake_server_step *script, bool await)
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"               \
     "Content-Length: 20\r\nConnection: close\r\n\r\n" PONG(1)
 
-static void the_end_comes_after_what_is_queued(void **state)
+static void the_peer_ends_after_its_queue(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, SESSION_OPENED),
@@ -366,7 +354,7 @@ static void the_end_comes_after_what_is_queued(void **state)
     check_end(script, true);
 }
 
-static void what_is_queued_is_dropped_if_no_response_is_awaited(void **state)
+static void the_queue_is_dropped_if_no_response_is_awaited(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, SESSION_OPENED),
@@ -381,15 +369,15 @@ static void what_is_queued_is_dropped_if_no_response_is_awaited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_said_is_posted_and_recorded_before_it_goes_on),
-        cmocka_unit_test(a_server_that_breaks_off_is_told_to_client_and_recording),
-        cmocka_unit_test(an_answer_that_is_none_is_told_to_the_recording_first),
-        cmocka_unit_test(nothing_has_to_be_recorded),
-        cmocka_unit_test(an_answer_can_be_held),
-        cmocka_unit_test(what_cannot_be_a_url_is_refused),
+        cmocka_unit_test(messages_are_posted_and_recorded_before_they_are_forwarded),
+        cmocka_unit_test(an_aborted_response_is_reported_to_client_and_recording),
+        cmocka_unit_test(an_invalid_response_is_recorded_first),
+        cmocka_unit_test(a_peer_works_without_recording),
+        cmocka_unit_test(reading_a_response_can_be_paused),
+        cmocka_unit_test(an_invalid_url_is_rejected),
         cmocka_unit_test(the_status_of_the_latest_failure_is_kept),
-        cmocka_unit_test(the_end_comes_after_what_is_queued),
-        cmocka_unit_test(what_is_queued_is_dropped_if_no_response_is_awaited),
+        cmocka_unit_test(the_peer_ends_after_its_queue),
+        cmocka_unit_test(the_queue_is_dropped_if_no_response_is_awaited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void on_stopped(void *to, struct str why)
 
 static const struct peer_lines_events lines_events = { .exited = on_stopped };
 
-/* What the engine is told it says itself. */
+/* Logs each event of the engine. */
 static void unheard(void *to, struct str line)
 {
     (void)to;
@@ -93,7 +93,7 @@ static void lines_close_bench(struct lines_bench *b)
     buf_release(&b->told);
 }
 
-static void an_engine_may_ask_again_while_it_hears(void **state)
+static void the_engine_may_send_during_an_event(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"), FAKE_TEXT(SAYS, ANSWER(1)),
@@ -118,7 +118,7 @@ static void an_engine_may_ask_again_while_it_hears(void **state)
 #define HELLO                                                                                  \
     "{\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
 
-static void the_engine_is_told_that_a_session_has_ended(void **state)
+static void the_engine_gets_the_end_of_a_session(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -152,7 +152,7 @@ static void the_engine_is_told_that_a_session_has_ended(void **state)
     fake_server_join(&peer);
 }
 
-static void the_engine_is_told_that_nobody_is_there_and_says_so_itself(void **state)
+static void the_engine_gets_and_reports_an_unreachable_server(void **state)
 {
     static const struct fake_server_step nothing[] = { FAKE(DONE) };
     char want[300];
@@ -174,7 +174,7 @@ static void the_engine_is_told_that_nobody_is_there_and_says_so_itself(void **st
     lines_close_bench(&b);
 }
 
-static void one_that_never_ran_has_nothing_to_end(void **state)
+static void a_server_that_never_started_can_be_ended(void **state)
 {
     struct lines_bench b;
 
@@ -185,7 +185,7 @@ static void one_that_never_ran_has_nothing_to_end(void **state)
     lines_close_bench(&b);
 }
 
-/* What is told of a server, by an engine that asks for its end at the first record. */
+/* Logs the events of a server, with an engine that requests its end at the first record. */
 struct single_witness {
     struct app app;
     struct driver drive;
@@ -279,7 +279,7 @@ static void check(char *const *argv, bool end_on_record, const struct peer_lines
     single_close_witness(&w);
 }
 
-static void what_it_says_is_told_and_it_ends_when_it_is_let_go(void **state)
+static void messages_become_events_and_the_server_ends_on_request(void **state)
 {
     static char *const cat[] = { "cat", NULL };
 
@@ -288,7 +288,7 @@ static void what_it_says_is_told_and_it_ends_when_it_is_let_go(void **state)
           "");
 }
 
-static void its_end_is_told_with_its_last_words(void **state)
+static void the_exit_event_has_the_last_stderr(void **state)
 {
     static char *const argv[] = { "sh", "-c", "read x; echo oh no >&2; exit 3", NULL };
     static char *const shot[] = { "sh", "-c", "kill -9 $$", NULL };
@@ -299,7 +299,7 @@ static void its_end_is_told_with_its_last_words(void **state)
     check(shot, false, &only_gone, "gone: 'sh' was ended by signal 9\n", "");
 }
 
-static void what_it_was_is_kept(void **state)
+static void the_outcome_is_kept(void **state)
 {
     static char *const argv[] = { "sh", "-c", "printf '%05000d' 7 >&2; exit 3", NULL };
     struct err e = ERR_NONE;
@@ -317,7 +317,7 @@ static void what_it_was_is_kept(void **state)
     single_close_witness(&w);
 }
 
-static void single_one_that_cannot_be_started_is_an_error_and_no_more(void **state)
+static void a_failed_start_is_an_error(void **state)
 {
     static char *const argv[] = { "./no-such-program", NULL };
     struct err e = ERR_NONE;
@@ -340,14 +340,14 @@ static void single_one_that_cannot_be_started_is_an_error_and_no_more(void **sta
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_engine_may_ask_again_while_it_hears),
-        cmocka_unit_test(the_engine_is_told_that_a_session_has_ended),
-        cmocka_unit_test(the_engine_is_told_that_nobody_is_there_and_says_so_itself),
-        cmocka_unit_test(one_that_never_ran_has_nothing_to_end),
-        cmocka_unit_test(what_it_says_is_told_and_it_ends_when_it_is_let_go),
-        cmocka_unit_test(its_end_is_told_with_its_last_words),
-        cmocka_unit_test(what_it_was_is_kept),
-        cmocka_unit_test(single_one_that_cannot_be_started_is_an_error_and_no_more),
+        cmocka_unit_test(the_engine_may_send_during_an_event),
+        cmocka_unit_test(the_engine_gets_the_end_of_a_session),
+        cmocka_unit_test(the_engine_gets_and_reports_an_unreachable_server),
+        cmocka_unit_test(a_server_that_never_started_can_be_ended),
+        cmocka_unit_test(messages_become_events_and_the_server_ends_on_request),
+        cmocka_unit_test(the_exit_event_has_the_last_stderr),
+        cmocka_unit_test(the_outcome_is_kept),
+        cmocka_unit_test(a_failed_start_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-/* What is told of servers, to an engine and to who watches. */
+/* Logs the events of servers, of the engine and of the observer. */
 struct witness {
     struct app app;
     struct driver drive;
@@ -114,7 +114,7 @@ static void start(struct witness *w, uint64_t number)
     assert_true(peer_pool_start(&w->servers, number, &errnum, &e));
 }
 
-static void what_each_says_is_told_with_its_number(void **state)
+static void messages_become_events_with_the_number_of_the_server(void **state)
 {
     static char *const argv[] = {
         "sh", "-c", "read x; echo \"$x\"; echo noise; echo words >&2; cat >&2; exit 3", NULL
@@ -125,7 +125,7 @@ static void what_each_says_is_told_with_its_number(void **state)
     open_witness(&w, argv);
     w.end_on_message = 5;
     start(&w, 5);
-    peer_pool_send(&w.servers, 4, STR("{}")); /* nobody's */
+    peer_pool_send(&w.servers, 4, STR("{}")); /* of no server */
     peer_pool_send(&w.servers, 5, STR("{\"method\":\"m\"}"));
     loop_run(w.loop);
     assert_str(buf_str(&w.told), STR("5 started\n"
@@ -137,7 +137,7 @@ static void what_each_says_is_told_with_its_number(void **state)
     close_witness(&w);
 }
 
-static void when_the_last_is_gone_that_is_told(void **state)
+static void the_end_of_the_last_server_is_reported(void **state)
 {
     static char *const argv[] = { "sh", "-c", "read x; echo \"$x\"; kill -9 $$", NULL };
     struct witness w;
@@ -159,7 +159,7 @@ static void when_the_last_is_gone_that_is_told(void **state)
     close_witness(&w);
 }
 
-static void one_that_reads_nothing_is_stopped(void **state)
+static void a_server_that_reads_nothing_is_stopped(void **state)
 {
     static char *const argv[] = { "sleep", "60", NULL };
     static char much[1 << 20];
@@ -180,7 +180,7 @@ static void one_that_reads_nothing_is_stopped(void **state)
     close_witness(&w);
 }
 
-static void one_that_says_no_more_and_lives_on_is_ended(void **state)
+static void a_server_that_closes_stdout_and_runs_on_is_ended(void **state)
 {
     static char *const argv[] = { "sh", "-c", "exec >&-; exec sleep 60", NULL };
     struct witness w;
@@ -196,7 +196,7 @@ static void one_that_says_no_more_and_lives_on_is_ended(void **state)
     close_witness(&w);
 }
 
-static void one_that_lives_on_without_its_clients_is_ended(void **state)
+static void a_server_that_runs_on_without_clients_is_ended(void **state)
 {
     static char *const argv[] = { "sh", "-c", "echo '{\"method\":\"m\"}'; exec sleep 60",
                                   NULL };
@@ -216,7 +216,7 @@ static void one_that_lives_on_without_its_clients_is_ended(void **state)
     close_witness(&w);
 }
 
-static void those_that_are_left_are_killed(void **state)
+static void remaining_servers_are_killed(void **state)
 {
     static char *const argv[] = { "sleep", "60", NULL };
     struct witness w;
@@ -228,7 +228,7 @@ static void those_that_are_left_are_killed(void **state)
     close_witness(&w);
 }
 
-static void one_that_cannot_be_started_is_an_error_and_no_more(void **state)
+static void a_failed_start_is_an_error(void **state)
 {
     static char *const argv[] = { "./no-such-program", NULL };
     struct err e = ERR_NONE;
@@ -247,13 +247,13 @@ static void one_that_cannot_be_started_is_an_error_and_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_each_says_is_told_with_its_number),
-        cmocka_unit_test(when_the_last_is_gone_that_is_told),
-        cmocka_unit_test(one_that_reads_nothing_is_stopped),
-        cmocka_unit_test(one_that_says_no_more_and_lives_on_is_ended),
-        cmocka_unit_test(one_that_lives_on_without_its_clients_is_ended),
-        cmocka_unit_test(those_that_are_left_are_killed),
-        cmocka_unit_test(one_that_cannot_be_started_is_an_error_and_no_more),
+        cmocka_unit_test(messages_become_events_with_the_number_of_the_server),
+        cmocka_unit_test(the_end_of_the_last_server_is_reported),
+        cmocka_unit_test(a_server_that_reads_nothing_is_stopped),
+        cmocka_unit_test(a_server_that_closes_stdout_and_runs_on_is_ended),
+        cmocka_unit_test(a_server_that_runs_on_without_clients_is_ended),
+        cmocka_unit_test(remaining_servers_are_killed),
+        cmocka_unit_test(a_failed_start_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

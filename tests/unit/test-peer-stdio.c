@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-#include "test.h"
+#include "terse-traffic.h"
 
 /* A process, and what it reports; the loop ends with it. */
 struct bench {
@@ -63,10 +63,11 @@ static const struct peer_events all = { .message = on_message,
 static const struct peer_events few = { .message = on_message, .exited = on_exited };
 
 static bool start(struct bench *b, const struct peer_target *target,
-                  const struct peer_events *events, int *errnum, struct err *e)
+                  const struct peer_events *events, struct traffic_recorder *recorder,
+                  int *errnum, struct err *e)
 {
     static const struct log quiet = { .level = LOG_ERROR };
-    struct peer_owner owner = { .events = events, .to = b };
+    struct peer_owner owner = { .events = events, .to = b, .recorder = recorder, .conn = 3 };
 
     *b = (struct bench){ .app = { .log = &quiet }, .loop = loop_new() };
     buf_init(&b->heard, 1 << 16);
@@ -75,13 +76,19 @@ static bool start(struct bench *b, const struct peer_target *target,
     return peer_stdio_start(&b->server, target, &owner, errnum, e);
 }
 
-static void open_bench(struct bench *b, const char *script, const struct peer_events *events)
+static void open_recorded(struct bench *b, const char *script, const struct peer_events *events,
+                          struct traffic_recorder *recorder)
 {
     char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, NULL };
     struct err e = ERR_NONE;
     int errnum;
 
-    assert_true(start(b, &(struct peer_target){ .argv = argv }, events, &errnum, &e));
+    assert_true(start(b, &(struct peer_target){ .argv = argv }, events, recorder, &errnum, &e));
+}
+
+static void open_bench(struct bench *b, const char *script, const struct peer_events *events)
+{
+    open_recorded(b, script, events, NULL);
 }
 
 static void close_bench(struct bench *b)
@@ -112,6 +119,27 @@ static void lines_and_stderr_are_reported_then_its_exit(void **state)
     close_bench(&b);
 }
 
+static void a_recorder_gets_all_of_it(void **state)
+{
+    struct terse_traffic t;
+    struct bench b;
+
+    (void)state;
+    terse_traffic_init(&t);
+    open_recorded(&b, "read a; echo oops >&2; sleep 0.1; echo \"$a\"; read b; exit 3", &few,
+                  &t.recorder);
+    peer_send(b.server, STR("{\"method\":\"x\"}"));
+    peer_end(b.server, true);
+    loop_run(b.loop);
+    assert_terse(&t.records, "conn=3 proc start\n"
+                             "conn=3 #1 c2s {'method':'x'}\n"
+                             "conn=3 stderr oops\n\n"
+                             "conn=3 #2 s2c {'method':'x'}\n"
+                             "conn=3 proc exit code=3\n");
+    close_bench(&b);
+    terse_traffic_release(&t);
+}
+
 static void the_reason_of_a_stop_is_kept_beside_the_signal(void **state)
 {
     struct bench b;
@@ -127,7 +155,7 @@ static void the_reason_of_a_stop_is_kept_beside_the_signal(void **state)
     close_bench(&b);
 }
 
-static void one_that_does_not_exit_after_its_end_is_terminated(void **state)
+static void a_process_that_does_not_exit_is_terminated(void **state)
 {
     struct bench b;
 
@@ -140,7 +168,7 @@ static void one_that_does_not_exit_after_its_end_is_terminated(void **state)
     close_bench(&b);
 }
 
-static void an_owner_needs_few_events(void **state)
+static void an_owner_may_omit_events(void **state)
 {
     struct bench b;
 
@@ -152,7 +180,7 @@ static void an_owner_needs_few_events(void **state)
     close_bench(&b);
 }
 
-static void what_it_does_not_take_is_queued(void **state)
+static void unread_messages_are_queued(void **state)
 {
     static char much[1 << 20];
     struct bench b;
@@ -166,7 +194,7 @@ static void what_it_does_not_take_is_queued(void **state)
     close_bench(&b); /* kills it */
 }
 
-static void it_gets_the_environment_of_the_target(void **state)
+static void the_process_gets_the_environment_of_the_target(void **state)
 {
     char *argv[] = { "/bin/sh", "-c", "echo \"$MCPREEL_TEST\"", NULL };
     char *env[] = { "MCPREEL_TEST=here", NULL };
@@ -176,13 +204,13 @@ static void it_gets_the_environment_of_the_target(void **state)
 
     (void)state;
     assert_true(
-        start(&b, &(struct peer_target){ .argv = argv, .env = env }, &few, &errnum, &e));
+        start(&b, &(struct peer_target){ .argv = argv, .env = env }, &few, NULL, &errnum, &e));
     loop_run(b.loop);
     assert_str(buf_str(&b.heard), STR("here\nexited\n"));
     close_bench(&b);
 }
 
-static void one_that_cannot_be_started_is_an_error_with_its_errno(void **state)
+static void a_failed_start_is_an_error_with_errno(void **state)
 {
     char *argv[] = { "./no-such-program", NULL };
     struct err e = ERR_NONE;
@@ -190,7 +218,7 @@ static void one_that_cannot_be_started_is_an_error_with_its_errno(void **state)
     int errnum = 0;
 
     (void)state;
-    assert_false(start(&b, &(struct peer_target){ .argv = argv }, &all, &errnum, &e));
+    assert_false(start(&b, &(struct peer_target){ .argv = argv }, &all, NULL, &errnum, &e));
     assert_int_equal(errnum, ENOENT);
     assert_int_equal(e.kind, ERR_PEER);
     assert_null(b.server);
@@ -201,12 +229,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_and_stderr_are_reported_then_its_exit),
+        cmocka_unit_test(a_recorder_gets_all_of_it),
         cmocka_unit_test(the_reason_of_a_stop_is_kept_beside_the_signal),
-        cmocka_unit_test(one_that_does_not_exit_after_its_end_is_terminated),
-        cmocka_unit_test(an_owner_needs_few_events),
-        cmocka_unit_test(what_it_does_not_take_is_queued),
-        cmocka_unit_test(it_gets_the_environment_of_the_target),
-        cmocka_unit_test(one_that_cannot_be_started_is_an_error_with_its_errno),
+        cmocka_unit_test(a_process_that_does_not_exit_is_terminated),
+        cmocka_unit_test(an_owner_may_omit_events),
+        cmocka_unit_test(unread_messages_are_queued),
+        cmocka_unit_test(the_process_gets_the_environment_of_the_target),
+        cmocka_unit_test(a_failed_start_is_an_error_with_errno),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

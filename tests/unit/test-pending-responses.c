@@ -36,7 +36,7 @@ static struct pending_response *ask(struct bench *b, uint64_t exchange, const ch
 
 #define BOTH "application/json, text/event-stream"
 
-static void what_is_said_first_decides(void **state)
+static void the_first_message_decides_the_shape_of_the_response(void **state)
 {
     struct pending_response *x;
     struct bench b;
@@ -60,7 +60,7 @@ static void what_is_said_first_decides(void **state)
     close_bench(&b);
 }
 
-static void the_status_goes_by_the_error_in_one_era_only(void **state)
+static void the_status_depends_on_the_error_only_in_the_stateless_protocol(void **state)
 {
     static const char error[] = "{\"error\":{\"code\":-32601}}";
     struct pending_response *x;
@@ -77,7 +77,7 @@ static void the_status_goes_by_the_error_in_one_era_only(void **state)
     close_bench(&b);
 }
 
-static void the_answers_of_a_batch_are_one_array_or_events(void **state)
+static void responses_of_a_batch_are_one_array_or_events(void **state)
 {
     struct pending_response *x;
     struct bench b;
@@ -110,7 +110,7 @@ static struct pending_response *in_session(struct bench *b, uint64_t exchange)
     return x;
 }
 
-static void who_comes_back_has_what_it_missed_and_the_turn(void **state)
+static void a_resuming_client_gets_missed_events_and_the_stream(void **state)
 {
     struct pending_response *x;
     struct bench b;
@@ -146,7 +146,7 @@ static void who_comes_back_has_what_it_missed_and_the_turn(void **state)
     close_bench(&b);
 }
 
-static void who_does_not_know_where_it_was_has_what_was_said_since(void **state)
+static void a_client_with_an_unknown_event_id_gets_the_events_since_then(void **state)
 {
     struct pending_response *x;
     struct bench b;
@@ -170,7 +170,7 @@ static void who_does_not_know_where_it_was_has_what_was_said_since(void **state)
     close_bench(&b);
 }
 
-static void an_answer_for_nobody_goes_nowhere(void **state)
+static void a_response_without_client_is_dropped(void **state)
 {
     struct pending_response *x;
     struct bench b;
@@ -186,7 +186,7 @@ static void an_answer_for_nobody_goes_nowhere(void **state)
     close_bench(&b);
 }
 
-static void who_has_heard_something_is_not_refused_any_more(void **state)
+static void a_begun_response_is_not_rejected(void **state)
 {
     struct http_rejection v = { .status = 502, .code = -32000, .text = STR_INIT("no") };
     struct pending_response *x;
@@ -213,13 +213,13 @@ static void who_has_heard_something_is_not_refused_any_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_said_first_decides),
-        cmocka_unit_test(the_status_goes_by_the_error_in_one_era_only),
-        cmocka_unit_test(the_answers_of_a_batch_are_one_array_or_events),
-        cmocka_unit_test(who_comes_back_has_what_it_missed_and_the_turn),
-        cmocka_unit_test(who_does_not_know_where_it_was_has_what_was_said_since),
-        cmocka_unit_test(an_answer_for_nobody_goes_nowhere),
-        cmocka_unit_test(who_has_heard_something_is_not_refused_any_more),
+        cmocka_unit_test(the_first_message_decides_the_shape_of_the_response),
+        cmocka_unit_test(the_status_depends_on_the_error_only_in_the_stateless_protocol),
+        cmocka_unit_test(responses_of_a_batch_are_one_array_or_events),
+        cmocka_unit_test(a_resuming_client_gets_missed_events_and_the_stream),
+        cmocka_unit_test(a_client_with_an_unknown_event_id_gets_the_events_since_then),
+        cmocka_unit_test(a_response_without_client_is_dropped),
+        cmocka_unit_test(a_begun_response_is_not_rejected),
     };
     return cmocka_run_group_tests_name("http-turns", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static void assert_mark(struct placeholders *m, int64_t rule, const char *want)
     buf_release(&b);
 }
 
-static void marks_name_the_variable_or_number_the_rule(void **state)
+static void placeholders_name_the_variable_or_number_the_rule(void **state)
 {
     struct err e = ERR_NONE;
     struct secret_rules s;
@@ -42,7 +42,7 @@ static void marks_name_the_variable_or_number_the_rule(void **state)
     secret_rules_release(&s);
 }
 
-static void a_mark_is_told_from_what_only_holds_one(void **state)
+static void a_placeholder_is_distinguished_from_text_that_contains_one(void **state)
 {
     (void)state;
     assert_true(placeholder_matches(STR("[REDACTED]")));
@@ -55,7 +55,7 @@ static void a_mark_is_told_from_what_only_holds_one(void **state)
     assert_false(placeholder_matches(STR("[REDACTED:a][REDACTED:b]")));
 }
 
-static void values_that_were_learnt_have_their_own_names(void **state)
+static void values_found_while_recording_have_their_own_names(void **state)
 {
     struct seen_secrets_refs g = { .values = NULL };
     struct err e = ERR_NONE;
@@ -85,9 +85,9 @@ static void values_that_were_learnt_have_their_own_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(marks_name_the_variable_or_number_the_rule),
-        cmocka_unit_test(a_mark_is_told_from_what_only_holds_one),
-        cmocka_unit_test(values_that_were_learnt_have_their_own_names),
+        cmocka_unit_test(placeholders_name_the_variable_or_number_the_rule),
+        cmocka_unit_test(a_placeholder_is_distinguished_from_text_that_contains_one),
+        cmocka_unit_test(values_found_while_recording_have_their_own_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

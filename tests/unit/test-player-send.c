@@ -2,7 +2,7 @@
 
 #include "player-run.h"
 
-static void what_the_client_minted_is_put_in_and_every_other_byte_kept(void **state)
+static void ids_and_tokens_of_the_client_are_inserted_and_other_bytes_kept(void **state)
 {
     struct player_run t;
 
@@ -21,7 +21,7 @@ static void what_the_client_minted_is_put_in_and_every_other_byte_kept(void **st
     player_run_release(&t);
 }
 
-static void two_questions_under_way_have_different_ids(void **state)
+static void two_open_server_requests_have_different_ids(void **state)
 {
     struct player_run t;
 
@@ -41,7 +41,7 @@ static void two_questions_under_way_have_different_ids(void **state)
     player_run_release(&t);
 }
 
-static void a_question_goes_only_to_a_client_that_can_answer_it(void **state)
+static void a_server_request_is_sent_only_to_a_client_with_its_capability(void **state)
 {
     static const char recording[] = "c2s {'id':1,'method':'a'}\n"
                                     "s2c {'id':5,'method':'sampling/createMessage'}\n"
@@ -65,7 +65,7 @@ static void a_question_goes_only_to_a_client_that_can_answer_it(void **state)
     player_run_release(&t);
 }
 
-static void the_version_steps_back_for_an_older_client_only(void **state)
+static void the_version_is_lowered_for_an_older_client_only(void **state)
 {
     static const struct {
         const char *live, *want;
@@ -101,7 +101,7 @@ static void the_version_steps_back_for_an_older_client_only(void **state)
     player_run_release(&t);
 }
 
-static void only_a_greeting_has_a_version_to_step_back(void **state)
+static void only_an_initialize_response_has_its_version_lowered(void **state)
 {
     struct player_run t;
 
@@ -118,11 +118,11 @@ static void only_a_greeting_has_a_version_to_step_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_client_minted_is_put_in_and_every_other_byte_kept),
-        cmocka_unit_test(two_questions_under_way_have_different_ids),
-        cmocka_unit_test(a_question_goes_only_to_a_client_that_can_answer_it),
-        cmocka_unit_test(the_version_steps_back_for_an_older_client_only),
-        cmocka_unit_test(only_a_greeting_has_a_version_to_step_back),
+        cmocka_unit_test(ids_and_tokens_of_the_client_are_inserted_and_other_bytes_kept),
+        cmocka_unit_test(two_open_server_requests_have_different_ids),
+        cmocka_unit_test(a_server_request_is_sent_only_to_a_client_with_its_capability),
+        cmocka_unit_test(the_version_is_lowered_for_an_older_client_only),
+        cmocka_unit_test(only_an_initialize_response_has_its_version_lowered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 #include "player-run.h"
 
-static void a_question_holds_up_what_followed_its_answer(void **state)
+static void a_server_request_delays_the_steps_after_its_response(void **state)
 {
     struct player_run t;
 
@@ -22,7 +22,7 @@ static void a_question_holds_up_what_followed_its_answer(void **state)
     player_run_release(&t);
 }
 
-static void strands_do_not_wait_for_each_other(void **state)
+static void calls_do_not_wait_for_each_other(void **state)
 {
     struct player_run t;
 
@@ -41,7 +41,7 @@ static void strands_do_not_wait_for_each_other(void **state)
     player_run_release(&t);
 }
 
-static void again_sends_only_progress_and_the_answer(void **state)
+static void a_repeated_call_sends_only_progress_and_the_response(void **state)
 {
     struct player_run t;
 
@@ -65,7 +65,7 @@ static void again_sends_only_progress_and_the_answer(void **state)
     player_run_release(&t);
 }
 
-static void a_cancelled_strand_says_nothing_more(void **state)
+static void a_cancelled_call_sends_nothing_more(void **state)
 {
     struct player_run t;
 
@@ -84,7 +84,7 @@ static void a_cancelled_strand_says_nothing_more(void **state)
 }
 
 /* An initialize: others cannot be matched. */
-static void a_request_recorded_without_answer_gets_an_error(void **state)
+static void a_request_recorded_without_response_gets_an_error(void **state)
 {
     struct player_run t;
 
@@ -97,7 +97,7 @@ static void a_request_recorded_without_answer_gets_an_error(void **state)
     player_run_release(&t);
 }
 
-static void one_that_was_cancelled_is_held_until_it_is_again(void **state)
+static void a_recorded_cancellation_delays_the_call_until_it_comes(void **state)
 {
     struct player_run t;
 
@@ -116,7 +116,7 @@ static void one_that_was_cancelled_is_held_until_it_is_again(void **state)
     player_run_release(&t);
 }
 
-static void what_follows_initialized_waits_for_it(void **state)
+static void steps_after_initialized_wait_for_it(void **state)
 {
     struct player_run t;
 
@@ -137,7 +137,7 @@ static void what_follows_initialized_waits_for_it(void **state)
     player_run_release(&t);
 }
 
-static void a_reset_forgets_all_that_is_under_way(void **state)
+static void a_reset_drops_all_open_calls(void **state)
 {
     struct player_run t;
 
@@ -156,7 +156,7 @@ static void a_reset_forgets_all_that_is_under_way(void **state)
     player_run_release(&t);
 }
 
-static void the_opening_is_nobodys_request(void **state)
+static void the_opening_belongs_to_no_request(void **state)
 {
     struct player_run t;
 
@@ -174,7 +174,7 @@ static void the_opening_is_nobodys_request(void **state)
     player_run_release(&t);
 }
 
-static void a_question_is_given_up_after_a_minute(void **state)
+static void a_server_request_times_out_after_a_minute(void **state)
 {
     struct player_run t;
 
@@ -192,7 +192,7 @@ static void a_question_is_given_up_after_a_minute(void **state)
     player_run_release(&t);
 }
 
-static void another_answer_than_the_recorded_one_is_told(void **state)
+static void a_response_that_differs_from_the_recorded_one_is_reported(void **state)
 {
     struct player_run t;
 
@@ -209,7 +209,7 @@ static void another_answer_than_the_recorded_one_is_told(void **state)
     player_run_release(&t);
 }
 
-static void with_a_pace_messages_wait_as_they_did(void **state)
+static void with_recorded_timing_messages_are_delayed(void **state)
 {
     struct player_run t;
 
@@ -229,14 +229,14 @@ static void with_a_pace_messages_wait_as_they_did(void **state)
     t.player.now_us = 12000000;
     player_handle_timer(&t.player, 2);
     assert_terse(&t, "{'id':1,'result':{}}\n");
-    /* What is only an answer waits as long as the answer did. */
+    /* A call with only a response is delayed by the recorded latency. */
     player_run_play(&t, 0, "{'id':1,'method':'a'}", true);
     assert_terse(&t, "[timer 3]\n");
     assert_int_equal(t.delay_us, 5000000);
     player_run_release(&t);
 }
 
-static void a_blocked_strand_waits_for_its_topic_or_a_moment(void **state)
+static void a_blocked_call_waits_for_its_condition_or_a_time(void **state)
 {
     struct player_run t;
     struct terse_scanned s;
@@ -270,19 +270,19 @@ static void a_blocked_strand_waits_for_its_topic_or_a_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_question_holds_up_what_followed_its_answer),
-        cmocka_unit_test(strands_do_not_wait_for_each_other),
-        cmocka_unit_test(again_sends_only_progress_and_the_answer),
-        cmocka_unit_test(a_cancelled_strand_says_nothing_more),
-        cmocka_unit_test(a_request_recorded_without_answer_gets_an_error),
-        cmocka_unit_test(one_that_was_cancelled_is_held_until_it_is_again),
-        cmocka_unit_test(what_follows_initialized_waits_for_it),
-        cmocka_unit_test(a_reset_forgets_all_that_is_under_way),
-        cmocka_unit_test(the_opening_is_nobodys_request),
-        cmocka_unit_test(a_question_is_given_up_after_a_minute),
-        cmocka_unit_test(another_answer_than_the_recorded_one_is_told),
-        cmocka_unit_test(with_a_pace_messages_wait_as_they_did),
-        cmocka_unit_test(a_blocked_strand_waits_for_its_topic_or_a_moment),
+        cmocka_unit_test(a_server_request_delays_the_steps_after_its_response),
+        cmocka_unit_test(calls_do_not_wait_for_each_other),
+        cmocka_unit_test(a_repeated_call_sends_only_progress_and_the_response),
+        cmocka_unit_test(a_cancelled_call_sends_nothing_more),
+        cmocka_unit_test(a_request_recorded_without_response_gets_an_error),
+        cmocka_unit_test(a_recorded_cancellation_delays_the_call_until_it_comes),
+        cmocka_unit_test(steps_after_initialized_wait_for_it),
+        cmocka_unit_test(a_reset_drops_all_open_calls),
+        cmocka_unit_test(the_opening_belongs_to_no_request),
+        cmocka_unit_test(a_server_request_times_out_after_a_minute),
+        cmocka_unit_test(a_response_that_differs_from_the_recorded_one_is_reported),
+        cmocka_unit_test(with_recorded_timing_messages_are_delayed),
+        cmocka_unit_test(a_blocked_call_waits_for_its_condition_or_a_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

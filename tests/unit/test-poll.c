@@ -40,7 +40,7 @@ static int open_tap(struct recorder *t)
     return fds[1];
 }
 
-static void what_is_wanted_is_told_and_nothing_else(void **state)
+static void only_requested_events_are_reported(void **state)
 {
     struct recorder t;
     int other = open_tap(&t);
@@ -60,7 +60,7 @@ static void what_is_wanted_is_told_and_nothing_else(void **state)
     loop_free(t.loop);
 }
 
-static void it_may_be_closed_when_it_tells(void **state)
+static void a_poll_may_be_closed_in_its_callback(void **state)
 {
     struct recorder t;
     int other = open_tap(&t);
@@ -76,7 +76,7 @@ static void it_may_be_closed_when_it_tells(void **state)
 }
 
 /* A library's sockets know nothing of the processes that we start. */
-static void what_is_watched_is_not_inherited(void **state)
+static void watched_descriptors_are_not_inherited(void **state)
 {
     struct recorder t;
     int other = open_tap(&t);
@@ -89,7 +89,7 @@ static void what_is_watched_is_not_inherited(void **state)
     loop_free(t.loop);
 }
 
-static void a_number_that_is_used_again_can_be_watched_again(void **state)
+static void a_reused_descriptor_can_be_watched_again(void **state)
 {
     struct recorder t;
     int other = open_tap(&t), fds[2], was = t.fd;
@@ -113,10 +113,10 @@ static void a_number_that_is_used_again_can_be_watched_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_wanted_is_told_and_nothing_else),
-        cmocka_unit_test(it_may_be_closed_when_it_tells),
-        cmocka_unit_test(what_is_watched_is_not_inherited),
-        cmocka_unit_test(a_number_that_is_used_again_can_be_watched_again),
+        cmocka_unit_test(only_requested_events_are_reported),
+        cmocka_unit_test(a_poll_may_be_closed_in_its_callback),
+        cmocka_unit_test(watched_descriptors_are_not_inherited),
+        cmocka_unit_test(a_reused_descriptor_can_be_watched_again),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

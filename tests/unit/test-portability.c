@@ -17,7 +17,7 @@ static unsigned judge(struct str text, unsigned around)
     return found;
 }
 
-static void half_a_surrogate_pair_is_found_wherever_it_stands(void **state)
+static void a_lone_surrogate_is_found_at_any_position(void **state)
 {
     static const struct {
         const char *text;
@@ -78,7 +78,7 @@ static void nesting_is_counted_as_jq_does(void **state)
     buf_release(&b);
 }
 
-static void what_stands_side_by_side_is_not_deep(void **state)
+static void values_side_by_side_are_not_deep(void **state)
 {
     struct buf b;
 
@@ -93,7 +93,7 @@ static void what_stands_side_by_side_is_not_deep(void **state)
     buf_release(&b);
 }
 
-static void only_the_value_itself_is_looked_at(void **state)
+static void only_the_value_itself_is_checked(void **state)
 {
     struct json_fault fault;
     struct json j;
@@ -111,10 +111,10 @@ static void only_the_value_itself_is_looked_at(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(half_a_surrogate_pair_is_found_wherever_it_stands),
+        cmocka_unit_test(a_lone_surrogate_is_found_at_any_position),
         cmocka_unit_test(nesting_is_counted_as_jq_does),
-        cmocka_unit_test(what_stands_side_by_side_is_not_deep),
-        cmocka_unit_test(only_the_value_itself_is_looked_at),
+        cmocka_unit_test(values_side_by_side_are_not_deep),
+        cmocka_unit_test(only_the_value_itself_is_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,7 +99,7 @@ static void check_found(enum prefilter_unit unit, const struct prefilter *s, str
 
 /* Texts in which grams are frequent, and such in which they are not: of any length up to
  * three blocks and more, read from any place on. */
-static void random_texts_are_sifted_as_place_by_place(void **state)
+static void random_texts_are_filtered_like_position_by_position(void **state)
 {
     enum { ROUNDS = 2000, LONGEST = 280, MANY = 60 };
     unsigned seed = 7;
@@ -151,7 +151,7 @@ static void check_place(enum prefilter_unit unit, size_t len, size_t place)
 }
 
 /* One gram in a text that has nothing of it: there, and nowhere else, wherever a block ends. */
-static void a_gram_comes_through_at_its_place_alone(void **state)
+static void a_gram_passes_only_at_its_position(void **state)
 {
     static const size_t lengths[] = { 0,  2,  3,   31,  32,  63,  64,  65,  66,
                                       67, 68, 127, 128, 129, 130, 131, 132, 194 };
@@ -164,7 +164,7 @@ static void a_gram_comes_through_at_its_place_alone(void **state)
                 check_place(unit, lengths[k], place);
 }
 
-static void no_gram_is_left_out_of_as_many_as_there_may_be(void **state)
+static void the_maximum_number_of_grams_is_found(void **state)
 {
     enum { LONG = 4096 };
     char bytes[LONG];
@@ -185,7 +185,7 @@ static void no_gram_is_left_out_of_as_many_as_there_may_be(void **state)
 }
 
 /* Or it would be of no use. */
-static void what_is_no_gram_mostly_stays_behind(void **state)
+static void most_other_positions_are_skipped(void **state)
 {
     enum { LONG = 4096, GRAMS = 40 };
     char bytes[LONG];
@@ -205,7 +205,7 @@ static void what_is_no_gram_mostly_stays_behind(void **state)
     assert_true(through < LONG / 4);
 }
 
-static void among_too_many_grams_nothing_is_looked_for(void **state)
+static void too_many_grams_disable_the_filter(void **state)
 {
     char bytes[2 * BLOCK_BYTES];
     struct prefilter s = { .grams = 0 };
@@ -225,11 +225,11 @@ static void among_too_many_grams_nothing_is_looked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_texts_are_sifted_as_place_by_place),
-        cmocka_unit_test(a_gram_comes_through_at_its_place_alone),
-        cmocka_unit_test(no_gram_is_left_out_of_as_many_as_there_may_be),
-        cmocka_unit_test(what_is_no_gram_mostly_stays_behind),
-        cmocka_unit_test(among_too_many_grams_nothing_is_looked_for),
+        cmocka_unit_test(random_texts_are_filtered_like_position_by_position),
+        cmocka_unit_test(a_gram_passes_only_at_its_position),
+        cmocka_unit_test(the_maximum_number_of_grams_is_found),
+        cmocka_unit_test(most_other_positions_are_skipped),
+        cmocka_unit_test(too_many_grams_disable_the_filter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

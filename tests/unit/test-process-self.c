@@ -9,7 +9,7 @@
 
 static const char *started_as;
 
-static void the_path_is_absolute_and_leads_to_this_program(void **state)
+static void the_path_is_absolute_and_names_this_program(void **state)
 {
     struct buf path;
     struct err e = ERR_NONE;
@@ -26,7 +26,7 @@ static void the_path_is_absolute_and_leads_to_this_program(void **state)
     free(real);
 }
 
-static void it_is_added_behind_what_is_there(void **state)
+static void the_path_is_appended(void **state)
 {
     struct buf path;
     struct err e = ERR_NONE;
@@ -39,7 +39,7 @@ static void it_is_added_behind_what_is_there(void **state)
     buf_release(&path);
 }
 
-static void a_buffer_too_small_is_an_error(void **state)
+static void a_too_small_buffer_is_an_error(void **state)
 {
     struct buf path;
     struct err e = ERR_NONE;
@@ -51,7 +51,7 @@ static void a_buffer_too_small_is_an_error(void **state)
     buf_release(&path);
 }
 
-static void the_number_is_that_of_this_process(void **state)
+static void the_pid_is_that_of_this_process(void **state)
 {
     (void)state;
     assert_int_equal(process_self_pid(), getpid());
@@ -89,7 +89,7 @@ enum { DUMPABLE = 0 };
 enum { DUMPABLE = 0 };
 #endif
 
-static void there_is_no_dump_of_this_process(void **state)
+static void core_dumps_are_disabled(void **state)
 {
     (void)state;
     assert_int_equal(prctl(PR_GET_DUMPABLE), 1);
@@ -105,7 +105,7 @@ static int start_another(void)
     return 99;
 }
 
-static void what_it_starts_is_as_ever(void **state)
+static void core_dumps_are_enabled_again_for_children(void **state)
 {
     (void)state;
     assert_int_equal(alone(start_another), 0);
@@ -114,12 +114,12 @@ static void what_it_starts_is_as_ever(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_path_is_absolute_and_leads_to_this_program),
-        cmocka_unit_test(it_is_added_behind_what_is_there),
-        cmocka_unit_test(a_buffer_too_small_is_an_error),
-        cmocka_unit_test(the_number_is_that_of_this_process),
-        cmocka_unit_test(there_is_no_dump_of_this_process),
-        cmocka_unit_test(what_it_starts_is_as_ever),
+        cmocka_unit_test(the_path_is_absolute_and_names_this_program),
+        cmocka_unit_test(the_path_is_appended),
+        cmocka_unit_test(a_too_small_buffer_is_an_error),
+        cmocka_unit_test(the_pid_is_that_of_this_process),
+        cmocka_unit_test(core_dumps_are_disabled),
+        cmocka_unit_test(core_dumps_are_enabled_again_for_children),
     };
     started_as = argc ? argv[0] : "";
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static struct process_tree begin(const char *script)
     return f;
 }
 
-/* How many of our children have been ended by the signal; nobody else is left. */
+/* Returns how many of our children were ended by the signal; no other child is left. */
 static int ended_by(int signum)
 {
     int status, n = 0;
@@ -42,13 +42,13 @@ static int ended_by(int signum)
     return n;
 }
 
-static void all_groups_are_reached(void **state)
+static void a_signal_reaches_all_process_groups(void **state)
 {
     struct process_tree f = begin("set -m; sleep 1000 & sleep 1000 & echo; sleep 1000");
 
     (void)state;
     assert_true(process_tree_signal(&f, 0));
-    assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* asking harms nobody */
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), 0); /* a query changes nothing */
     assert_true(process_tree_signal(&f, SIGTERM));
     assert_true(ended_by(SIGTERM) >= 3);
     assert_false(process_tree_signal(&f, SIGTERM));
@@ -78,7 +78,7 @@ static void a_signal_comes_once(void **state)
     close(got[0]);
 }
 
-static void who_starts_others_meanwhile_is_killed_with_them(void **state)
+static void processes_started_meanwhile_are_killed_too(void **state)
 {
     struct process_tree f =
         begin("trap '' TERM; spawn() { set -m; (spawn2 &) & }; "
@@ -91,7 +91,7 @@ static void who_starts_others_meanwhile_is_killed_with_them(void **state)
     assert_true(ended_by(SIGKILL) >= 3);
 }
 
-static void who_has_ended_does_not_count(void **state)
+static void ended_processes_do_not_count(void **state)
 {
     struct process_tree f = begin("echo; exit 3");
     siginfo_t end;
@@ -105,7 +105,7 @@ static void who_has_ended_does_not_count(void **state)
     assert_int_equal(WEXITSTATUS(status), 3);
 }
 
-static void who_made_a_session_of_its_own_is_none_of_it(void **state)
+static void a_process_with_its_own_session_does_not_belong_to_the_tree(void **state)
 {
     struct process_tree f = begin("setsid sh -c 'echo; sleep 0.3; exit 7' & sleep 1000");
     int status = 0, last = 0;
@@ -119,7 +119,7 @@ static void who_made_a_session_of_its_own_is_none_of_it(void **state)
 }
 
 /* Beside the family there are others in its session, in every place that one can have. */
-static void who_is_in_the_session_only_is_none_of_it(void **state)
+static void a_process_of_the_session_only_does_not_belong_to_the_tree(void **state)
 {
     struct process_tree f = begin("echo; sleep 1000"),
                         other = begin("set -m; sleep 1000 & echo; wait");
@@ -138,12 +138,12 @@ static void who_is_in_the_session_only_is_none_of_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_groups_are_reached),
+        cmocka_unit_test(a_signal_reaches_all_process_groups),
         cmocka_unit_test(a_signal_comes_once),
-        cmocka_unit_test(who_starts_others_meanwhile_is_killed_with_them),
-        cmocka_unit_test(who_has_ended_does_not_count),
-        cmocka_unit_test(who_made_a_session_of_its_own_is_none_of_it),
-        cmocka_unit_test(who_is_in_the_session_only_is_none_of_it),
+        cmocka_unit_test(processes_started_meanwhile_are_killed_too),
+        cmocka_unit_test(ended_processes_do_not_count),
+        cmocka_unit_test(a_process_with_its_own_session_does_not_belong_to_the_tree),
+        cmocka_unit_test(a_process_of_the_session_only_does_not_belong_to_the_tree),
     };
     alarm(100); /* who is left must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,7 @@ static void on_done(void *to)
     loop_stop(b->loop);
 }
 
-static void on_hurried(void *to)
+static void on_term_sent(void *to)
 {
     struct bench *b = to;
 
@@ -63,7 +63,7 @@ static bool on_busy(void *to)
 }
 
 static const struct process_events events = {
-    .exited = on_exited, .term_sent = on_hurried, .busy = on_busy, .done = on_done
+    .exited = on_exited, .term_sent = on_term_sent, .busy = on_busy, .done = on_done
 };
 
 static void start_command(struct bench *b, char *const *argv)
@@ -132,7 +132,7 @@ static void assert_took(const struct bench *b, int64_t from_ms)
         fail_msg("took %lld ms, not %lld", (long long)ms, (long long)from_ms);
 }
 
-static void one_that_ends_by_itself_is_done_once_it_is_drained(void **state)
+static void a_process_that_exits_is_done_when_its_output_is_read(void **state)
 {
     struct bench b;
 
@@ -144,11 +144,11 @@ static void one_that_ends_by_itself_is_done_once_it_is_drained(void **state)
     assert_int_equal(b.exited, 1);
     assert_int_equal(b.code, 3);
     assert_int_equal(b.signum, 0);
-    assert_true(b.done_us - b.exited_us < 250000); /* nobody waits for pipes then */
+    assert_true(b.done_us - b.exited_us < 250000); /* then pipes are not waited for */
     end(&b);
 }
 
-static void one_that_ends_with_its_stdin_gets_no_signal(void **state)
+static void a_process_that_exits_with_its_stdin_gets_no_signal(void **state)
 {
     struct bench b;
 
@@ -164,7 +164,7 @@ static void one_that_ends_with_its_stdin_gets_no_signal(void **state)
     end(&b);
 }
 
-static void one_that_stays_is_asked_to_end(void **state)
+static void a_process_that_stays_gets_sigterm(void **state)
 {
     struct bench b;
 
@@ -180,7 +180,7 @@ static void one_that_stays_is_asked_to_end(void **state)
     end(&b);
 }
 
-static void one_that_does_not_listen_is_killed_with_its_family(void **state)
+static void a_process_that_ignores_sigterm_is_killed_with_its_group(void **state)
 {
     struct bench b;
 
@@ -203,7 +203,7 @@ static void hear_it(void *to)
     process_note_output(b->process);
 }
 
-static void one_that_talks_is_given_more_time(void **state)
+static void a_process_that_writes_gets_more_time(void **state)
 {
     struct bench b;
 
@@ -232,8 +232,8 @@ static void hear_a_word(void *to, bool can_read, bool can_write)
     b->away_ms = 0;
 }
 
-/* Its words are in the pipe, and it is not its fault that nobody has read them. */
-static void one_that_talks_while_we_are_away_is_heard(void **state)
+/* Its output is in the pipe, and it is not its fault that it was not read. */
+static void a_process_that_writes_while_we_wait_for_a_processor_gets_more_time(void **state)
 {
     struct fd_poll *words;
     struct bench b;
@@ -289,8 +289,8 @@ static void crowd_a_processor(pid_t burners[BURNERS])
     }
 }
 
-/* Without it being crowded this takes 0.3 s, so nobody but the machine is to blame. */
-static void one_that_gets_no_processor_is_given_more_time(void **state)
+/* On an idle machine this takes 0.3 s, so a longer time is due to the machine. */
+static void a_process_without_a_processor_gets_more_time(void **state)
 {
     char *argv[] = { "/proc/self/exe", "burn", NULL };
     pid_t burners[BURNERS];
@@ -315,7 +315,7 @@ static void one_that_gets_no_processor_is_given_more_time(void **state)
     end(&b);
 }
 
-static void the_signal_of_a_request_is_the_one_that_is_sent(void **state)
+static void the_requested_signal_is_sent(void **state)
 {
     struct bench b;
 
@@ -329,7 +329,7 @@ static void the_signal_of_a_request_is_the_one_that_is_sent(void **state)
     end(&b);
 }
 
-static void without_a_signal_named_it_is_term(void **state)
+static void the_default_signal_is_sigterm(void **state)
 {
     struct bench b;
 
@@ -343,8 +343,8 @@ static void without_a_signal_named_it_is_term(void **state)
     end(&b);
 }
 
-/* Somebody it left behind keeps its stdout open: nobody waits for that for long. */
-static void pipes_that_outlive_it_are_given_up_and_their_holders_killed(void **state)
+/* A descendant keeps its stdout open: the wait for that is short. */
+static void pipes_held_by_descendants_are_closed_and_these_killed(void **state)
 {
     struct bench b;
 
@@ -357,7 +357,7 @@ static void pipes_that_outlive_it_are_given_up_and_their_holders_killed(void **s
     end(&b);
 }
 
-static void what_it_left_may_take_its_time_to_arrive(void **state)
+static void remaining_output_may_arrive_late(void **state)
 {
     struct bench b;
 
@@ -376,7 +376,7 @@ static void ask_it(void *to)
     process_terminate(b->process, 0);
 }
 
-static void when_its_end_is_wanted_nobody_waits_for_what_it_left(void **state)
+static void on_request_remaining_output_is_not_waited_for(void **state)
 {
     struct bench b;
 
@@ -391,7 +391,7 @@ static void when_its_end_is_wanted_nobody_waits_for_what_it_left(void **state)
     end(&b);
 }
 
-static void closing_one_that_runs_kills_it(void **state)
+static void closing_a_running_process_kills_it(void **state)
 {
     struct bench b;
 
@@ -414,7 +414,7 @@ static void close_in_done(void *to)
     loop_stop(b->loop);
 }
 
-static void it_may_be_closed_when_it_is_done(void **state)
+static void a_process_may_be_closed_in_its_done_event(void **state)
 {
     static const struct process_events closing = { .exited = on_exited, .done = close_in_done };
     char *argv[] = { "/bin/true", NULL };
@@ -429,7 +429,7 @@ static void it_may_be_closed_when_it_is_done(void **state)
     end(&b);
 }
 
-static void what_cannot_be_started_says_why(void **state)
+static void a_failed_start_reports_the_reason(void **state)
 {
     char *argv[] = { "/no/such/program", NULL };
     struct loop *l = loop_new();
@@ -450,21 +450,21 @@ static void what_cannot_be_started_says_why(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_ends_by_itself_is_done_once_it_is_drained),
-        cmocka_unit_test(one_that_ends_with_its_stdin_gets_no_signal),
-        cmocka_unit_test(one_that_stays_is_asked_to_end),
-        cmocka_unit_test(one_that_does_not_listen_is_killed_with_its_family),
-        cmocka_unit_test(one_that_talks_is_given_more_time),
-        cmocka_unit_test(one_that_talks_while_we_are_away_is_heard),
-        cmocka_unit_test(one_that_gets_no_processor_is_given_more_time),
-        cmocka_unit_test(the_signal_of_a_request_is_the_one_that_is_sent),
-        cmocka_unit_test(without_a_signal_named_it_is_term),
-        cmocka_unit_test(pipes_that_outlive_it_are_given_up_and_their_holders_killed),
-        cmocka_unit_test(what_it_left_may_take_its_time_to_arrive),
-        cmocka_unit_test(when_its_end_is_wanted_nobody_waits_for_what_it_left),
-        cmocka_unit_test(closing_one_that_runs_kills_it),
-        cmocka_unit_test(it_may_be_closed_when_it_is_done),
-        cmocka_unit_test(what_cannot_be_started_says_why),
+        cmocka_unit_test(a_process_that_exits_is_done_when_its_output_is_read),
+        cmocka_unit_test(a_process_that_exits_with_its_stdin_gets_no_signal),
+        cmocka_unit_test(a_process_that_stays_gets_sigterm),
+        cmocka_unit_test(a_process_that_ignores_sigterm_is_killed_with_its_group),
+        cmocka_unit_test(a_process_that_writes_gets_more_time),
+        cmocka_unit_test(a_process_that_writes_while_we_wait_for_a_processor_gets_more_time),
+        cmocka_unit_test(a_process_without_a_processor_gets_more_time),
+        cmocka_unit_test(the_requested_signal_is_sent),
+        cmocka_unit_test(the_default_signal_is_sigterm),
+        cmocka_unit_test(pipes_held_by_descendants_are_closed_and_these_killed),
+        cmocka_unit_test(remaining_output_may_arrive_late),
+        cmocka_unit_test(on_request_remaining_output_is_not_waited_for),
+        cmocka_unit_test(closing_a_running_process_kills_it),
+        cmocka_unit_test(a_process_may_be_closed_in_its_done_event),
+        cmocka_unit_test(a_failed_start_reports_the_reason),
     };
 
     (void)argv;

@@ -62,7 +62,7 @@ static void move(struct progress_run *s, int64_t (*clock)(void), uint64_t done)
     progress_update(&s->p, done);
 }
 
-static void nothing_is_said_in_the_first_half_second(void **state)
+static void nothing_is_shown_in_the_first_half_second(void **state)
 {
     struct progress_run s;
 
@@ -77,7 +77,7 @@ static void nothing_is_said_in_the_first_half_second(void **state)
     end(&s);
 }
 
-static void it_is_drawn_ten_times_a_second_at_most(void **state)
+static void the_line_is_drawn_at_most_ten_times_a_second(void **state)
 {
     struct progress_run s;
     size_t len;
@@ -91,7 +91,7 @@ static void it_is_drawn_ten_times_a_second_at_most(void **state)
     end(&s);
 }
 
-static void the_clock_is_not_asked_for_every_record(void **state)
+static void the_clock_is_not_read_for_every_record(void **state)
 {
     struct progress_run s;
 
@@ -108,7 +108,7 @@ static void the_clock_is_not_asked_for_every_record(void **state)
     end(&s);
 }
 
-static void a_shorter_line_covers_the_one_before(void **state)
+static void a_shorter_line_overwrites_a_longer_one(void **state)
 {
     struct progress_run s;
 
@@ -121,7 +121,7 @@ static void a_shorter_line_covers_the_one_before(void **state)
     end(&s);
 }
 
-static void without_a_size_it_says_how_much_was_read(void **state)
+static void without_a_size_the_bytes_read_are_shown(void **state)
 {
     struct progress_run s;
 
@@ -143,7 +143,7 @@ static void a_file_that_grew_has_no_percentage(void **state)
     end(&s);
 }
 
-static void the_line_is_gone_at_the_end(void **state)
+static void the_line_is_removed_at_the_end(void **state)
 {
     struct progress_run s;
 
@@ -159,7 +159,7 @@ static void the_line_is_gone_at_the_end(void **state)
     end(&s);
 }
 
-static void the_line_makes_way_and_comes_back(void **state)
+static void the_line_is_removed_for_other_output_and_drawn_again(void **state)
 {
     struct progress_run s;
 
@@ -177,7 +177,7 @@ static void the_line_makes_way_and_comes_back(void **state)
     end(&s);
 }
 
-static void who_talks_meanwhile_gets_a_line_of_their_own(void **state)
+static void other_output_gets_its_own_line(void **state)
 {
     struct progress_run s;
 
@@ -193,7 +193,7 @@ static void who_talks_meanwhile_gets_a_line_of_their_own(void **state)
     end(&s);
 }
 
-static void file_names_are_cut_and_cannot_fool_the_terminal(void **state)
+static void file_names_are_cut_and_escaped(void **state)
 {
     struct progress_run s;
 
@@ -208,7 +208,7 @@ static void file_names_are_cut_and_cannot_fool_the_terminal(void **state)
     end(&s);
 }
 
-static void nobody_is_bothered_who_does_not_watch(void **state)
+static void without_a_terminal_nothing_is_shown(void **state)
 {
     struct progress_run s;
 
@@ -225,17 +225,17 @@ static void nobody_is_bothered_who_does_not_watch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_said_in_the_first_half_second),
-        cmocka_unit_test(it_is_drawn_ten_times_a_second_at_most),
-        cmocka_unit_test(the_clock_is_not_asked_for_every_record),
-        cmocka_unit_test(a_shorter_line_covers_the_one_before),
-        cmocka_unit_test(without_a_size_it_says_how_much_was_read),
+        cmocka_unit_test(nothing_is_shown_in_the_first_half_second),
+        cmocka_unit_test(the_line_is_drawn_at_most_ten_times_a_second),
+        cmocka_unit_test(the_clock_is_not_read_for_every_record),
+        cmocka_unit_test(a_shorter_line_overwrites_a_longer_one),
+        cmocka_unit_test(without_a_size_the_bytes_read_are_shown),
         cmocka_unit_test(a_file_that_grew_has_no_percentage),
-        cmocka_unit_test(the_line_is_gone_at_the_end),
-        cmocka_unit_test(the_line_makes_way_and_comes_back),
-        cmocka_unit_test(who_talks_meanwhile_gets_a_line_of_their_own),
-        cmocka_unit_test(file_names_are_cut_and_cannot_fool_the_terminal),
-        cmocka_unit_test(nobody_is_bothered_who_does_not_watch),
+        cmocka_unit_test(the_line_is_removed_at_the_end),
+        cmocka_unit_test(the_line_is_removed_for_other_output_and_drawn_again),
+        cmocka_unit_test(other_output_gets_its_own_line),
+        cmocka_unit_test(file_names_are_cut_and_escaped),
+        cmocka_unit_test(without_a_terminal_nothing_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ static void assert_untouchable(const char *message, const char *want)
     json_release(&j);
 }
 
-static void what_the_envelope_needs_is_left_alone(void **state)
+static void members_of_the_envelope_are_protected(void **state)
 {
     (void)state;
     assert_untouchable(
@@ -45,7 +45,7 @@ static void what_the_envelope_needs_is_left_alone(void **state)
     assert_untouchable("{\"id\":1,\"error\":{\"code\":5,\"message\":\"m\"}}", "1 ");
 }
 
-static void tokens_and_references_to_ids_are_left_alone(void **state)
+static void tokens_and_references_to_ids_are_protected(void **state)
 {
     (void)state;
     assert_untouchable("{\"method\":\"notifications/progress\",\"params\":{\"progressToken\":"
@@ -59,7 +59,7 @@ static void tokens_and_references_to_ids_are_left_alone(void **state)
         "{\"result\":{\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":5}}}", "5 ");
 }
 
-static void schemas_are_left_alone_names_and_all(void **state)
+static void schemas_are_protected_with_their_names(void **state)
 {
     (void)state;
     assert_untouchable(
@@ -80,7 +80,7 @@ static void schemas_are_left_alone_names_and_all(void **state)
                        "\"elicitation/create\" \"c\" 3 ");
 }
 
-static void what_tools_return_is_not(void **state)
+static void results_of_tools_are_not_protected(void **state)
 {
     (void)state;
     assert_untouchable(
@@ -94,7 +94,7 @@ static void what_tools_return_is_not(void **state)
 
 /* The names alone are no hiding place: not with another method, not beside what a tool says,
  * not with another kind of value. */
-static void a_name_alone_is_not_enough(void **state)
+static void a_name_alone_does_not_protect(void **state)
 {
     static const char everything[] =
         "{\"params\":{\"requestId\":1,\"progressToken\":2,\"protocolVersion\":\"v\","
@@ -123,7 +123,7 @@ static void a_name_alone_is_not_enough(void **state)
         "\"tools/call\" ");
 }
 
-static void ids_are_told_from_the_rest(void **state)
+static void ids_are_distinguished_from_other_members(void **state)
 {
     struct json_fault fault;
     struct protected_fields u;
@@ -144,12 +144,12 @@ static void ids_are_told_from_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_envelope_needs_is_left_alone),
-        cmocka_unit_test(tokens_and_references_to_ids_are_left_alone),
-        cmocka_unit_test(schemas_are_left_alone_names_and_all),
-        cmocka_unit_test(what_tools_return_is_not),
-        cmocka_unit_test(a_name_alone_is_not_enough),
-        cmocka_unit_test(ids_are_told_from_the_rest),
+        cmocka_unit_test(members_of_the_envelope_are_protected),
+        cmocka_unit_test(tokens_and_references_to_ids_are_protected),
+        cmocka_unit_test(schemas_are_protected_with_their_names),
+        cmocka_unit_test(results_of_tools_are_not_protected),
+        cmocka_unit_test(a_name_alone_does_not_protect),
+        cmocka_unit_test(ids_are_distinguished_from_other_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static const struct {
     { "{\"\\u0061\":\"\\\\u0061\"}", "{\n  \"a\": \"\\\\u0061\"\n}" },
 };
 
-static void values_are_laid_out_as_python_does_it(void **state)
+static void values_are_formatted_as_by_python(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof as_python / sizeof as_python[0]; i++) {
@@ -54,7 +54,7 @@ static void a_level_moves_all_but_the_first_line(void **state)
 }
 
 /* Python would write 100000.0, Infinity and one member; it cannot write the last. */
-static void what_python_would_spoil_stays(void **state)
+static void values_that_python_would_change_stay(void **state)
 {
     static const struct {
         const char *json, *want;
@@ -76,7 +76,7 @@ static void what_python_would_spoil_stays(void **state)
     }
 }
 
-static void flattening_takes_away_blanks_and_nothing_else(void **state)
+static void flattening_removes_only_blanks(void **state)
 {
     struct buf b;
 
@@ -88,7 +88,7 @@ static void flattening_takes_away_blanks_and_nothing_else(void **state)
     buf_release(&b);
 }
 
-static void flattened_and_laid_out_again_it_is_the_same(void **state)
+static void flattened_and_formatted_again_a_text_is_the_same(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof as_python / sizeof as_python[0]; i++) {
@@ -169,7 +169,7 @@ static void a_text_is_quoted_as_python_does_it(void **state)
     buf_release(&b);
 }
 
-static void a_text_that_does_not_fit_is_noticed(void **state)
+static void a_too_long_text_is_detected(void **state)
 {
     struct err e = ERR_NONE;
     struct buf b;
@@ -182,7 +182,7 @@ static void a_text_that_does_not_fit_is_noticed(void **state)
 }
 
 /* The deepest that the scanner takes. */
-static void depth_costs_no_stack(void **state)
+static void depth_takes_no_stack(void **state)
 {
     char text[2 * JSON_MAX_DEPTH + 1];
     struct json_fault fault;
@@ -207,15 +207,15 @@ static void depth_costs_no_stack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_laid_out_as_python_does_it),
+        cmocka_unit_test(values_are_formatted_as_by_python),
         cmocka_unit_test(a_level_moves_all_but_the_first_line),
-        cmocka_unit_test(what_python_would_spoil_stays),
-        cmocka_unit_test(flattening_takes_away_blanks_and_nothing_else),
-        cmocka_unit_test(flattened_and_laid_out_again_it_is_the_same),
+        cmocka_unit_test(values_that_python_would_change_stay),
+        cmocka_unit_test(flattening_removes_only_blanks),
+        cmocka_unit_test(flattened_and_formatted_again_a_text_is_the_same),
         cmocka_unit_test(ascii_is_written_as_python_does_it),
         cmocka_unit_test(a_text_is_quoted_as_python_does_it),
-        cmocka_unit_test(a_text_that_does_not_fit_is_noticed),
-        cmocka_unit_test(depth_costs_no_stack),
+        cmocka_unit_test(a_too_long_text_is_detected),
+        cmocka_unit_test(depth_takes_no_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static void assert_pairs(const char *form, const char *want)
     buf_release(&got);
 }
 
-static void pairs_come_as_they_are_written(void **state)
+static void pairs_are_returned_in_order(void **state)
 {
     (void)state;
     assert_pairs("a=b&c=d%20e", "[a|b][c|d%20e]");
@@ -38,7 +38,7 @@ static void assert_decoded(const char *text, struct str want)
     buf_release(&got);
 }
 
-static void escapes_are_read_and_what_is_none_stands_for_itself(void **state)
+static void valid_escapes_are_decoded_and_invalid_ones_stay(void **state)
 {
     (void)state;
     assert_decoded("http%3A%2f%2Fh%3a1", STR("http://h:1"));
@@ -49,7 +49,7 @@ static void escapes_are_read_and_what_is_none_stands_for_itself(void **state)
     assert_decoded("", STR(""));
 }
 
-static void a_part_is_not_the_whole(void **state)
+static void a_part_of_a_name_does_not_match(void **state)
 {
     (void)state;
     assert_false(query_equals(STR("resourc"), STR("resource")));
@@ -60,9 +60,9 @@ static void a_part_is_not_the_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_come_as_they_are_written),
-        cmocka_unit_test(escapes_are_read_and_what_is_none_stands_for_itself),
-        cmocka_unit_test(a_part_is_not_the_whole),
+        cmocka_unit_test(pairs_are_returned_in_order),
+        cmocka_unit_test(valid_escapes_are_decoded_and_invalid_ones_stay),
+        cmocka_unit_test(a_part_of_a_name_does_not_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void two_draws_differ_in_every_part(void **state)
+static void two_results_differ_in_every_part(void **state)
 {
     unsigned char a[1000], b[1000];
 
@@ -15,7 +15,7 @@ static void two_draws_differ_in_every_part(void **state)
         assert_memory_not_equal(a + i, b + i, 16);
 }
 
-static void nothing_beyond_is_touched(void **state)
+static void bytes_after_the_buffer_are_not_written(void **state)
 {
     char room[4] = { 7, 7, 7, 7 };
 
@@ -30,8 +30,8 @@ static void nothing_beyond_is_touched(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_draws_differ_in_every_part),
-        cmocka_unit_test(nothing_beyond_is_touched),
+        cmocka_unit_test(two_results_differ_in_every_part),
+        cmocka_unit_test(bytes_after_the_buffer_are_not_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

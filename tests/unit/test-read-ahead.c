@@ -57,7 +57,7 @@ static void check_number(struct bench *b, unsigned n)
     assert_string_equal(got, want);
 }
 
-static void what_is_asked_for_in_order_is_read_in_large_pieces(void **state)
+static void sequential_reads_are_made_in_large_blocks(void **state)
 {
     struct bench b;
 
@@ -69,7 +69,7 @@ static void what_is_asked_for_in_order_is_read_in_large_pieces(void **state)
     close_bench(&b);
 }
 
-static void what_is_not_is_read_as_it_is_asked_for(void **state)
+static void other_reads_are_made_as_requested(void **state)
 {
     struct bench b;
     unsigned n = 1, count = 0;
@@ -85,7 +85,7 @@ static void what_is_not_is_read_as_it_is_asked_for(void **state)
     close_bench(&b);
 }
 
-static void long_ones_are_not_read_twice(void **state)
+static void long_texts_are_not_read_twice(void **state)
 {
     enum { LONG = 30000 };
     struct err e = ERR_NONE;
@@ -105,7 +105,7 @@ static void long_ones_are_not_read_twice(void **state)
     close_bench(&b);
 }
 
-static void trouble_on_the_way_is_no_trouble_unless_it_stays(void **state)
+static void a_temporary_read_error_is_ignored(void **state)
 {
     struct err e = ERR_NONE;
     struct bench b;
@@ -123,7 +123,7 @@ static void trouble_on_the_way_is_no_trouble_unless_it_stays(void **state)
     close_bench(&b);
 }
 
-static void a_file_that_has_become_shorter_is_an_error(void **state)
+static void a_truncated_file_is_an_error(void **state)
 {
     struct err e = ERR_NONE;
     struct bench b;
@@ -143,11 +143,11 @@ static void a_file_that_has_become_shorter_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_asked_for_in_order_is_read_in_large_pieces),
-        cmocka_unit_test(what_is_not_is_read_as_it_is_asked_for),
-        cmocka_unit_test(long_ones_are_not_read_twice),
-        cmocka_unit_test(trouble_on_the_way_is_no_trouble_unless_it_stays),
-        cmocka_unit_test(a_file_that_has_become_shorter_is_an_error),
+        cmocka_unit_test(sequential_reads_are_made_in_large_blocks),
+        cmocka_unit_test(other_reads_are_made_as_requested),
+        cmocka_unit_test(long_texts_are_not_read_twice),
+        cmocka_unit_test(a_temporary_read_error_is_ignored),
+        cmocka_unit_test(a_truncated_file_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* What the reader says to the user. */
+/* The messages of the reader to the user. */
 struct heard {
     struct log log;
     struct buf text;
@@ -63,7 +63,7 @@ static void check_long_recording(struct reader *r, int count)
     assert_int_equal(reader_next(r, &rec, &e), NEXT_END);
 }
 
-static void a_long_file_is_read_window_by_window(void **state)
+static void a_long_file_is_read_in_windows(void **state)
 {
     enum { COUNT = 1000 }; /* 2 MB: several windows */
     struct err e = ERR_NONE;
@@ -85,7 +85,7 @@ static void a_long_file_is_read_window_by_window(void **state)
     buf_release(&text);
 }
 
-static void however_few_bytes_a_read_gives_the_records_are_the_same(void **state)
+static void short_reads_give_the_same_records(void **state)
 {
     static const size_t steps[] = { 1, 7, 4096 };
     struct buf text;
@@ -136,7 +136,7 @@ static void a_line_of_megabytes_is_read(void **state)
 }
 
 /* Sparse: no newline far and wide. */
-static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
+static void a_too_long_line_is_rejected_with_its_position(void **state)
 {
     int before = open_fd_count();
     struct err e = ERR_NONE;
@@ -157,7 +157,7 @@ static void a_line_beyond_the_limit_is_refused_with_its_place(void **state)
     assert_int_equal(open_fd_count(), before);
 }
 
-static void remarks_go_to_the_log_and_are_counted(void **state)
+static void warnings_are_logged_and_counted(void **state)
 {
     struct err e = ERR_NONE;
     struct record rec;
@@ -182,7 +182,7 @@ static void remarks_go_to_the_log_and_are_counted(void **state)
     buf_release(&h.text);
 }
 
-static void an_error_names_its_place(void **state)
+static void an_error_has_its_position(void **state)
 {
     struct err e = ERR_NONE;
     struct record rec;
@@ -201,7 +201,7 @@ static void an_error_names_its_place(void **state)
     reader_close(r);
 }
 
-/* What a damaged file gives to those who repair it, and what they hear. */
+/* The records that a damaged file gives to a repair, and the warnings. */
 static void check_salvaged(struct str content, const char *records, const char *heard)
 {
     struct err e = ERR_NONE;
@@ -229,7 +229,7 @@ static void check_salvaged(struct str content, const char *records, const char *
 #define NOISE(text) "{\"type\":\"stderr\",\"text\":\"" text "\"}\n"
 #define HEAD_SEEN "header version=1.0 name= upstream=x\n"
 
-static void damaged_lines_are_left_out_for_those_who_repair(void **state)
+static void damaged_lines_are_skipped_for_a_repair(void **state)
 {
     (void)state;
     check_salvaged(STR(HEAD NOISE("a") NOISE("\xff") NOISE("c")),
@@ -252,7 +252,7 @@ static void damaged_lines_are_left_out_for_those_who_repair(void **state)
                    "");
 }
 
-static void whoever_is_strict_is_told_of_the_repair(void **state)
+static void in_strict_mode_skipped_lines_are_reported(void **state)
 {
     struct err e = ERR_NONE;
     struct record rec;
@@ -286,7 +286,7 @@ static void assert_not_opened(const struct sys *sys, enum err_kind kind, const c
     assert_int_equal(open_fd_count(), before);
 }
 
-static void what_is_no_recording_is_not_opened(void **state)
+static void a_file_that_is_not_a_recording_is_rejected(void **state)
 {
     (void)state;
     assert_not_opened(&sys_real, ERR_INPUT, "cannot read 'file': No such file or directory");
@@ -301,7 +301,7 @@ static void what_is_no_recording_is_not_opened(void **state)
                       "file:1:1: not a recording: no known format starts like this");
 }
 
-static void text_in_utf16_is_called_that(void **state)
+static void utf16_text_is_named_in_the_error(void **state)
 {
     static const struct str starts[] = { STR_INIT("\xff\xfe{\0\n\0"),
                                          STR_INIT("\xfe\xff\0{\0\n"), STR_INIT("{\0\"\0"),
@@ -315,7 +315,7 @@ static void text_in_utf16_is_called_that(void **state)
     }
 }
 
-static void a_mark_before_utf8_is_passed_over(void **state)
+static void a_utf8_byte_order_mark_is_skipped(void **state)
 {
     struct err e = ERR_NONE;
     struct record rec;
@@ -338,7 +338,7 @@ static void a_mark_before_utf8_is_passed_over(void **state)
                       "file:1:1: not a recording: no known format starts like this");
 }
 
-static void a_read_that_fails_is_told_wherever_it_does(void **state)
+static void a_failed_read_is_reported_at_any_position(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -368,7 +368,7 @@ static void a_read_that_fails_is_told_wherever_it_does(void **state)
     buf_release(&text);
 }
 
-static void pouring_gives_every_record_to_the_sink(void **state)
+static void read_all_gives_every_record_to_the_sink(void **state)
 {
     struct err e = ERR_NONE;
     struct heard h;
@@ -386,7 +386,7 @@ static void pouring_gives_every_record_to_the_sink(void **state)
     terse_release(&t);
 }
 
-static void pouring_stops_when_the_sink_or_the_file_does(void **state)
+static void read_all_stops_at_an_error_of_sink_or_file(void **state)
 {
     int before = open_fd_count();
     struct err e = ERR_NONE;
@@ -413,7 +413,7 @@ static void pouring_stops_when_the_sink_or_the_file_does(void **state)
 }
 
 /* Also in the middle of a line; what is torn at the end is remarked on once it is the end. */
-static void a_file_that_grows_is_read_as_far_as_it_goes(void **state)
+static void a_growing_file_is_read_to_its_end(void **state)
 {
     static const char first[] =
         HEAD "{\"type\":\"stderr\",\"text\":\"a\",\"us\":1}\n{\"type\":\"std",
@@ -452,21 +452,21 @@ static void a_file_that_grows_is_read_as_far_as_it_goes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_long_file_is_read_window_by_window),
-        IN_TEMP_DIR(however_few_bytes_a_read_gives_the_records_are_the_same),
+        IN_TEMP_DIR(a_long_file_is_read_in_windows),
+        IN_TEMP_DIR(short_reads_give_the_same_records),
         IN_TEMP_DIR(a_line_of_megabytes_is_read),
-        IN_TEMP_DIR(a_line_beyond_the_limit_is_refused_with_its_place),
-        IN_TEMP_DIR(remarks_go_to_the_log_and_are_counted),
-        IN_TEMP_DIR(an_error_names_its_place),
-        IN_TEMP_DIR(damaged_lines_are_left_out_for_those_who_repair),
-        IN_TEMP_DIR(whoever_is_strict_is_told_of_the_repair),
-        IN_TEMP_DIR(what_is_no_recording_is_not_opened),
-        IN_TEMP_DIR(text_in_utf16_is_called_that),
-        IN_TEMP_DIR(a_mark_before_utf8_is_passed_over),
-        IN_TEMP_DIR(a_read_that_fails_is_told_wherever_it_does),
-        IN_TEMP_DIR(a_file_that_grows_is_read_as_far_as_it_goes),
-        IN_TEMP_DIR(pouring_gives_every_record_to_the_sink),
-        IN_TEMP_DIR(pouring_stops_when_the_sink_or_the_file_does),
+        IN_TEMP_DIR(a_too_long_line_is_rejected_with_its_position),
+        IN_TEMP_DIR(warnings_are_logged_and_counted),
+        IN_TEMP_DIR(an_error_has_its_position),
+        IN_TEMP_DIR(damaged_lines_are_skipped_for_a_repair),
+        IN_TEMP_DIR(in_strict_mode_skipped_lines_are_reported),
+        IN_TEMP_DIR(a_file_that_is_not_a_recording_is_rejected),
+        IN_TEMP_DIR(utf16_text_is_named_in_the_error),
+        IN_TEMP_DIR(a_utf8_byte_order_mark_is_skipped),
+        IN_TEMP_DIR(a_failed_read_is_reported_at_any_position),
+        IN_TEMP_DIR(a_growing_file_is_read_to_its_end),
+        IN_TEMP_DIR(read_all_gives_every_record_to_the_sink),
+        IN_TEMP_DIR(read_all_stops_at_an_error_of_sink_or_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

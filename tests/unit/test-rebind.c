@@ -46,6 +46,13 @@ static void learn(struct rig *r, const char *method, const char *recorded, const
     rebind_learn(&r->rebind, str_z(method), was, is);
 }
 
+/* Call 4 failed. */
+static void lose(struct rig *r, const char *method, const char *recorded)
+{
+    rebind_lose(&r->rebind, (struct rebind_loss){ 4, "failed" }, str_z(method),
+                parse(r, 0, recorded));
+}
+
 static void add_path(struct rig *r, const char *path)
 {
     struct err e = ERR_NONE;
@@ -62,12 +69,12 @@ static void assert_live(struct rig *r, const char *recorded, const char *want)
     if (!v)
         assert_string_equal(want, "-");
     else if (!v->live.len)
-        assert_str(arena_printf(&r->arena, "blocked by %u", v->blocker), str_z(want));
+        assert_str(arena_printf(&r->arena, "blocked by %u", v->loss.call), str_z(want));
     else
         assert_str(v->live, terse_json(&r->arena, want));
 }
 
-static void a_string_that_differs_is_bound_to_the_live_one(void **state)
+static void a_differing_string_is_bound_to_the_live_one(void **state)
 {
     struct rig r;
 
@@ -202,6 +209,30 @@ static void a_value_that_later_requests_have_explains_a_difference(void **state)
     end(&r);
 }
 
+static void a_title_that_later_requests_have_is_a_difference(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0,
+                                       "{'a':['Widget-report','Top 10 widgets','kQzTfb',"
+                                       "'abc123']}"));
+    learn(&r, "tools/call",
+          "{'result':{'a':'Widget-report','b':'Top 10 widgets','c':'kQzTfb','d':'abc123'}}",
+          "{'result':{'a':'Gadget-report','b':'Top 10 gadgets','c':'RmpUxw','d':'xyz789'}}");
+    assert_live(&r, "'Widget-report'", "'Gadget-report'");
+    assert_explains(&r, "'Widget-report'", "'Gadget-report'", false);
+    assert_explains(&r, "'best is Widget-report'", "'best is Gadget-report'", false);
+    assert_explains(&r, "'Top 10 widgets'", "'Top 10 gadgets'", false);
+    assert_explains(&r, "'kQzTfb'", "'RmpUxw'", true);
+    assert_explains(&r, "'abc123'", "'xyz789'", true);
+    r.rules.default_volatile = false;
+    assert_explains(&r, "'abc123'", "'xyz789'", false);
+    assert_live(&r, "'abc123'", "'xyz789'");
+    end(&r);
+}
+
 static void a_word_of_a_text_is_bound_if_a_later_request_has_it(void **state)
 {
     struct rig r;
@@ -215,19 +246,135 @@ static void a_word_of_a_text_is_bound_if_a_later_request_has_it(void **state)
     end(&r);
 }
 
+static void assert_proposed(struct rig *r, const char *params, const char *want)
+{
+    assert_str(rebind_propose(&r->rebind, parse(r, 0, params)), str_z(want));
+}
+
+static void a_path_is_proposed_for_what_is_too_short_to_be_bound(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'a':['abc',7,42,'h-81',9,'long-one']}"));
+    rebind_note_request(&r.rebind, parse(&r, 0, "{'limit':9}"));
+    learn(&r, "tools/call",
+          "{'result':{'a b':'abc','n':7,'own':9,'unused':3,'long':'long-one',"
+          "'t':'opened issue 42 as h-81.','j':'{`'k`':[7,{`'x`':42}]}'}}",
+          "{'result':{'a b':'xyz','n':8,'own':8,'unused':4,'long':'live-one',"
+          "'t':'opened issue 57 as h-99.','j':'{`'k`':[8,{`'x`':57}]}'}}");
+    assert_proposed(&r, "{'x':{'y':['abc']}}", "$.result['a b']");
+    assert_proposed(&r, "{'x':7}", "$.result.n");
+    assert_proposed(&r, "{'x':42}", "$.result.t");
+    assert_proposed(&r, "{'x':'h-81'}", "$.result.t");
+    assert_proposed(&r, "{'x':'7'}", "");        /* a string is no number */
+    assert_proposed(&r, "{'x':9}", "");          /* the client made it */
+    assert_proposed(&r, "{'x':3}", "");          /* no recorded request has it */
+    assert_proposed(&r, "{'x':'long-one'}", ""); /* it is bound */
+    assert_live(&r, "42", "-");
+    end(&r);
+}
+
+static void a_proposed_path_binds_the_value(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    add_path(&r, "$.result.t");
+    add_path(&r, "$.result.j.k[1].x");
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'a':[42,'h-81',7,5]}"));
+    learn(&r, "tools/call", "{'result':{'t':'issue 42 as h-81.','j':'{`'k`':[5,{`'x`':7}]}'}}",
+          "{'result':{'t':'issue 57 as h-99.','j':'{`'k`':[6,{`'x`':8}]}'}}");
+    assert_live(&r, "42", "57");
+    assert_live(&r, "'h-81'", "'h-99'");
+    assert_live(&r, "7", "8");
+    assert_live(&r, "5", "-");
+    assert_true(rebind_explains(&r.rebind, parse(&r, 0, "'issue 42, h-81'"),
+                                parse(&r, 1, "'issue 57, h-99'")));
+    assert_false(
+        rebind_explains(&r.rebind, parse(&r, 0, "'issue 42'"), parse(&r, 1, "'issue 58'")));
+    end(&r);
+}
+
+static void a_value_at_a_path_of_the_user_is_unavailable_too(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    add_path(&r, "$.result.n");
+    add_path(&r, "$.result.j.x");
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'a':[7,8,9]}"));
+    lose(&r, "tools/call", "{'result':{'n':7,'m':8,'j':'{`'x`':9}'}}");
+    assert_live(&r, "7", "blocked by 4");
+    assert_live(&r, "8", "-");
+    assert_live(&r, "9", "blocked by 4");
+    end(&r);
+}
+
 static void generated_values_of_a_failed_call_are_unavailable(void **state)
 {
     struct rig r;
 
     (void)state;
     begin(&r);
-    rebind_lose(&r.rebind, 4,
-                parse(&r, 0,
-                      "{'result':{'taskId':'t1','job':'0f8fad5b-d9cb-469f-a165-70867728950e',"
-                      "'word':'hello world'}}"));
+    rebind_note_later(&r.rebind,
+                      parse(&r, 0, "{'a':['t1','abc123','file-77','own-one','s1']}"));
+    rebind_note_request(&r.rebind, parse(&r, 0, "{'q':'make own-one please'}"));
+    lose(&r, "tools/call",
+         "{'result':{'taskId':'t1','h':'abc123','text':'wrote file-77, own-one','s':'s1',"
+         "'unused':'hello world'}}");
     assert_live(&r, "'t1'", "blocked by 4");
-    assert_live(&r, "'0f8fad5b-d9cb-469f-a165-70867728950e'", "blocked by 4");
-    assert_live(&r, "'hello world'", "-");
+    assert_live(&r, "'abc123'", "blocked by 4");
+    assert_live(&r, "'file-77'", "blocked by 4");
+    assert_live(&r, "'own-one'", "-");     /* the client made it */
+    assert_live(&r, "'s1'", "-");          /* too short to be bound */
+    assert_live(&r, "'hello world'", "-"); /* no request has it */
+    end(&r);
+}
+
+static void a_value_that_another_live_response_had_stays_available(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'a':['abc123','xyz789','cursor-7']}"));
+    rebind_confirm(&r.rebind, STR("tools/call"),
+                   parse(&r, 0, "{'result':{'text':'have abc123'}}"));
+    rebind_confirm(&r.rebind, STR("tools/call"),
+                   parse(&r, 0, "{'result':{'isError':true,'text':'no xyz789'}}"));
+    lose(&r, "tools/call", "{'result':{'h':'abc123','i':'xyz789'}}");
+    lose(&r, "tools/list", "{'result':{'tools':[{'name':'abc1234'}],'nextCursor':'cursor-7'}}");
+    assert_live(&r, "'abc123'", "-");
+    assert_live(&r, "'xyz789'", "blocked by 4");
+    assert_live(&r, "'cursor-7'", "blocked by 4");
+    end(&r);
+}
+
+static void names_in_a_lost_list_of_tools_stay_available(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'a':['search_issues']}"));
+    lose(&r, "tools/list", "{'result':{'tools':[{'name':'search_issues'}]}}");
+    assert_live(&r, "'search_issues'", "-");
+    end(&r);
+}
+
+static void the_text_of_a_tool_error_is_no_value(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    learn(&r, "tools/call", "{'result':{'content':[{'text':'abc123'}]}}",
+          "{'result':{'content':[{'text':'no handle is left'}],'isError':true}}");
+    assert_live(&r, "'abc123'", "-");
     end(&r);
 }
 
@@ -253,7 +400,7 @@ static void the_oldest_values_go_when_there_are_too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_string_that_differs_is_bound_to_the_live_one),
+        cmocka_unit_test(a_differing_string_is_bound_to_the_live_one),
         cmocka_unit_test(short_strings_and_numbers_are_not_bound),
         cmocka_unit_test(a_path_of_the_user_binds_short_strings_and_numbers),
         cmocka_unit_test(cursors_and_task_ids_may_be_short),
@@ -262,8 +409,15 @@ int main(void)
         cmocka_unit_test(json_inside_strings_is_searched),
         cmocka_unit_test(a_value_of_the_client_is_never_bound),
         cmocka_unit_test(a_value_that_later_requests_have_explains_a_difference),
+        cmocka_unit_test(a_title_that_later_requests_have_is_a_difference),
         cmocka_unit_test(a_word_of_a_text_is_bound_if_a_later_request_has_it),
+        cmocka_unit_test(a_path_is_proposed_for_what_is_too_short_to_be_bound),
+        cmocka_unit_test(a_proposed_path_binds_the_value),
+        cmocka_unit_test(a_value_at_a_path_of_the_user_is_unavailable_too),
         cmocka_unit_test(generated_values_of_a_failed_call_are_unavailable),
+        cmocka_unit_test(a_value_that_another_live_response_had_stays_available),
+        cmocka_unit_test(names_in_a_lost_list_of_tools_stay_available),
+        cmocka_unit_test(the_text_of_a_tool_error_is_no_value),
         cmocka_unit_test(the_oldest_values_go_when_there_are_too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,7 @@ static const struct recent_keys_entry *find(const struct recent_keys *r, size_t 
     return recent_keys_find(r, key_of(text, i));
 }
 
-static void what_was_put_is_found(void **state)
+static void added_keys_are_found(void **state)
 {
     struct recent_keys r;
 
@@ -44,7 +44,7 @@ static void what_was_put_is_found(void **state)
     recent_keys_release(&r);
 }
 
-static void beyond_the_limit_the_oldest_is_forgotten(void **state)
+static void beyond_the_limit_the_oldest_key_is_dropped(void **state)
 {
     struct recent_keys r;
 
@@ -62,7 +62,7 @@ static void beyond_the_limit_the_oldest_is_forgotten(void **state)
     recent_keys_release(&r);
 }
 
-static void of_one_key_the_latest_counts(void **state)
+static void the_latest_value_of_a_key_counts(void **state)
 {
     struct recent_keys r;
 
@@ -82,7 +82,7 @@ static void of_one_key_the_latest_counts(void **state)
 
 /* A client that numbers all its requests 1 must not slow anything down: a million puts
  * would take minutes if each walked along the entries before it. */
-static void one_key_put_for_ever_costs_no_more_than_many(void **state)
+static void one_key_added_repeatedly_takes_constant_memory(void **state)
 {
     struct recent_keys r;
 
@@ -99,10 +99,10 @@ static void one_key_put_for_ever_costs_no_more_than_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_put_is_found),
-        cmocka_unit_test(beyond_the_limit_the_oldest_is_forgotten),
-        cmocka_unit_test(of_one_key_the_latest_counts),
-        cmocka_unit_test(one_key_put_for_ever_costs_no_more_than_many),
+        cmocka_unit_test(added_keys_are_found),
+        cmocka_unit_test(beyond_the_limit_the_oldest_key_is_dropped),
+        cmocka_unit_test(the_latest_value_of_a_key_counts),
+        cmocka_unit_test(one_key_added_repeatedly_takes_constant_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

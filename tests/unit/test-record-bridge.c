@@ -41,7 +41,7 @@ static int play(const struct fake_server_step *script, const char *said, const c
     return code;
 }
 
-static void what_passes_is_recorded_until_the_client_ends(void **state)
+static void a_session_is_recorded_until_the_client_closes(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -67,7 +67,7 @@ static void what_passes_is_recorded_until_the_client_ends(void **state)
     buf_release(&file);
 }
 
-static void a_server_that_never_answers_is_4(void **state)
+static void a_server_without_response_exits_with_4(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(ACCEPT),
                                                       FAKE_TEXT(SEES, "POST /mcp"), FAKE(RESET),
@@ -88,7 +88,7 @@ static void a_server_that_never_answers_is_4(void **state)
     buf_release(&file);
 }
 
-static void a_client_that_says_nothing_needs_no_server(void **state)
+static void a_client_that_sends_nothing_needs_no_server(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(LONE), FAKE(DONE) };
     struct buf file;
@@ -101,9 +101,9 @@ static void a_client_that_says_nothing_needs_no_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(what_passes_is_recorded_until_the_client_ends),
-        IN_TEMP_DIR(a_server_that_never_answers_is_4),
-        IN_TEMP_DIR(a_client_that_says_nothing_needs_no_server),
+        IN_TEMP_DIR(a_session_is_recorded_until_the_client_closes),
+        IN_TEMP_DIR(a_server_without_response_exits_with_4),
+        IN_TEMP_DIR(a_client_that_sends_nothing_needs_no_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

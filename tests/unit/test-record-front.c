@@ -41,7 +41,7 @@ static int run(struct bench *b, const char *ask)
 #define ASK "{\"id\":1,\"method\":\"initialize\"}"
 #define REQUEST HEAD "Content-Length: 30\r\n\r\n" ASK
 
-static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
+static void sessions_are_recorded_until_a_signal(void **state)
 {
     char *server[] = { "sh", "-c",
                        "read x; echo hello >&2; echo noise; echo '{\"id\":1,\"result\":{}}'; "
@@ -71,7 +71,7 @@ static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
     record_run_release(&b.scene);
 }
 
-static void what_we_say_in_its_place_is_told_as_ours(void **state)
+static void responses_of_mcpreel_are_recorded_as_its_own(void **state)
 {
     char *server[] = { "sh", "-c", "read x; exit 3", NULL };
     struct cli *d = *state;
@@ -86,7 +86,7 @@ static void what_we_say_in_its_place_is_told_as_ours(void **state)
     record_run_release(&b.scene);
 }
 
-static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
+static void a_rejected_client_gets_a_response_and_is_recorded(void **state)
 {
     char *server[] = { "cat", NULL };
     struct cli *d = *state;
@@ -100,7 +100,7 @@ static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
     record_run_release(&b.scene);
 }
 
-static void what_cannot_begin_leaves_no_file(void **state)
+static void a_failed_start_leaves_no_file(void **state)
 {
     char *server[] = { "./no-such-server", NULL };
     char *silent[] = { "cat", NULL };
@@ -113,7 +113,7 @@ static void what_cannot_begin_leaves_no_file(void **state)
     assert_int_equal(e.kind, ERR_PEER);
     e = (struct err)ERR_NONE;
     b.scene.settings.server_argv = silent;
-    close((int)b.scene.listening.ready_fd); /* nobody can be told */
+    close((int)b.scene.listening.ready_fd); /* the client cannot be informed */
     assert_int_equal(record(&b, &e), EXIT_IO);
     assert_int_equal(e.kind, ERR_IO);
     assert_int_equal(cli_count_files(d), 0);
@@ -123,10 +123,10 @@ static void what_cannot_begin_leaves_no_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(what_passes_is_recorded_until_a_signal_ends_it),
-        WITH_CLI(what_we_say_in_its_place_is_told_as_ours),
-        WITH_CLI(who_is_not_let_in_is_answered_by_us_and_told),
-        WITH_CLI(what_cannot_begin_leaves_no_file),
+        WITH_CLI(sessions_are_recorded_until_a_signal),
+        WITH_CLI(responses_of_mcpreel_are_recorded_as_its_own),
+        WITH_CLI(a_rejected_client_gets_a_response_and_is_recorded),
+        WITH_CLI(a_failed_start_leaves_no_file),
     };
     alarm(120);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static int run(struct bench *b, const char *ask)
 #define ANSWER                                                                                 \
     "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n" SAYS
 
-static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
+static void sessions_are_recorded_until_a_signal(void **state)
 {
     static const struct fake_server_step script[] = { { .does = FAKE_ACCEPT },
                                                       { FAKE_SEES, REQUEST, 0 },
@@ -78,7 +78,7 @@ static void what_passes_is_recorded_until_a_signal_ends_it(void **state)
     record_run_release(&b.scene);
 }
 
-static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
+static void a_rejected_client_gets_a_response_and_is_recorded(void **state)
 {
     static const struct fake_server_step script[] = { { .does = FAKE_LONE },
                                                       { .does = FAKE_DONE } };
@@ -94,7 +94,7 @@ static void who_is_not_let_in_is_answered_by_us_and_told(void **state)
     record_run_release(&b.scene);
 }
 
-static void who_is_kept_out_again_is_told_only_to_who_looks_for_it(void **state)
+static void repeated_rejections_are_logged_only_with_verbose(void **state)
 {
     static const struct fake_server_step script[] = { { .does = FAKE_LONE },
                                                       { .does = FAKE_DONE } };
@@ -121,7 +121,7 @@ static void who_is_kept_out_again_is_told_only_to_who_looks_for_it(void **state)
 }
 
 /* The page is not what is wrong with a type: it may read why it is refused. */
-static void a_page_can_see_why_it_is_refused_unless_it_is_kept_out(void **state)
+static void cors_headers_are_on_rejections_of_accepted_origins_only(void **state)
 {
     static const struct {
         const char *asked, *status;
@@ -154,7 +154,7 @@ static void a_page_can_see_why_it_is_refused_unless_it_is_kept_out(void **state)
     }
 }
 
-static void a_connection_that_speaks_no_http_is_told(void **state)
+static void a_connection_without_http_is_logged(void **state)
 {
     static const struct fake_server_step script[] = { { .does = FAKE_LONE },
                                                       { .does = FAKE_DONE } };
@@ -168,7 +168,7 @@ static void a_connection_that_speaks_no_http_is_told(void **state)
     record_run_release(&b.scene);
 }
 
-static void an_answer_that_breaks_off_is_told_and_recorded_so(void **state)
+static void an_aborted_response_is_logged_and_recorded(void **state)
 {
     static const struct fake_server_step script[] = {
         { .does = FAKE_ACCEPT },
@@ -187,7 +187,7 @@ static void an_answer_that_breaks_off_is_told_and_recorded_so(void **state)
     record_run_release(&b.scene);
 }
 
-static void who_asks_twice_does_not_wait_for_answers(void **state)
+static void a_second_signal_ends_without_waiting_for_responses(void **state)
 {
     static const struct fake_server_step script[] = {
         { .does = FAKE_ACCEPT },
@@ -206,7 +206,7 @@ static void who_asks_twice_does_not_wait_for_answers(void **state)
     record_run_release(&b.scene);
 }
 
-static void what_cannot_begin_leaves_no_file(void **state)
+static void a_failed_start_leaves_no_file(void **state)
 {
     static const struct fake_server_step script[] = { { .does = FAKE_LONE },
                                                       { .does = FAKE_DONE } };
@@ -215,7 +215,7 @@ static void what_cannot_begin_leaves_no_file(void **state)
     struct bench b;
 
     set(&b, d, script);
-    close((int)b.scene.listening.ready_fd); /* nobody can be told */
+    close((int)b.scene.listening.ready_fd); /* the client cannot be informed */
     assert_int_equal(record(&b, &e), EXIT_IO);
     assert_int_equal(e.kind, ERR_IO);
     e = (struct err)ERR_NONE;
@@ -229,14 +229,14 @@ static void what_cannot_begin_leaves_no_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(what_passes_is_recorded_until_a_signal_ends_it),
-        WITH_CLI(who_is_not_let_in_is_answered_by_us_and_told),
-        WITH_CLI(who_is_kept_out_again_is_told_only_to_who_looks_for_it),
-        WITH_CLI(a_page_can_see_why_it_is_refused_unless_it_is_kept_out),
-        WITH_CLI(a_connection_that_speaks_no_http_is_told),
-        WITH_CLI(an_answer_that_breaks_off_is_told_and_recorded_so),
-        WITH_CLI(who_asks_twice_does_not_wait_for_answers),
-        WITH_CLI(what_cannot_begin_leaves_no_file),
+        WITH_CLI(sessions_are_recorded_until_a_signal),
+        WITH_CLI(a_rejected_client_gets_a_response_and_is_recorded),
+        WITH_CLI(repeated_rejections_are_logged_only_with_verbose),
+        WITH_CLI(cors_headers_are_on_rejections_of_accepted_origins_only),
+        WITH_CLI(a_connection_without_http_is_logged),
+        WITH_CLI(an_aborted_response_is_logged_and_recorded),
+        WITH_CLI(a_second_signal_ends_without_waiting_for_responses),
+        WITH_CLI(a_failed_start_leaves_no_file),
     };
     alarm(120);
     return cmocka_run_group_tests(tests, NULL, NULL);

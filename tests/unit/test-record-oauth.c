@@ -136,7 +136,7 @@ static void talk(struct rig *g, const char *ask, const char *hear)
 #define FORM "Content-Type: application/x-www-form-urlencoded; charset=utf-8\r\n"
 #define METADATA "/.well-known/oauth-protected-resource/mcp"
 
-static void challenges_are_ours_on_every_line(void **state)
+static void every_challenge_header_is_rewritten(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -175,7 +175,7 @@ static void challenges_are_ours_on_every_line(void **state)
     close_rig(&g);
 }
 
-static void what_comes_in_pieces_is_changed_too(void **state)
+static void metadata_in_pieces_is_rewritten(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -198,7 +198,7 @@ static void what_comes_in_pieces_is_changed_too(void **state)
     close_rig(&g);
 }
 
-static void the_resource_that_is_asked_for_is_the_servers(void **state)
+static void the_requested_resource_becomes_the_servers(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -234,7 +234,7 @@ static void the_resource_that_is_asked_for_is_the_servers(void **state)
     close_rig(&g);
 }
 
-static void other_bodies_pass_at_once(void **state)
+static void other_bodies_are_forwarded_at_once(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -259,8 +259,8 @@ static void add_times(struct buf *to, char c, size_t count)
         buf_add_ch(to, c);
 }
 
-/* Too long to be a form or a document: nobody waits for the end of it. */
-static void what_is_too_long_passes_as_it_came(void **state)
+/* Too long to be a form or a document: its end is not waited for. */
+static void a_too_long_document_is_forwarded_unchanged(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -306,7 +306,7 @@ static void what_is_too_long_passes_as_it_came(void **state)
     close_rig(&g);
 }
 
-static void a_document_that_breaks_off_is_broken_off(void **state)
+static void an_aborted_document_is_aborted_for_the_client(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -334,7 +334,7 @@ static bool has_ended(void *to)
     return ((struct rig *)to)->ends > 0;
 }
 
-static void who_leaves_while_it_is_waited_for_never_asked(void **state)
+static void a_client_that_leaves_while_metadata_is_collected_causes_no_error(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(LONE), FAKE(HOLD), FAKE(LONE),
                                                       FAKE(DONE) };
@@ -353,7 +353,7 @@ static void who_leaves_while_it_is_waited_for_never_asked(void **state)
     close_rig(&g);
 }
 
-static void what_is_packed_in_spite_of_us_passes_and_is_told(void **state)
+static void compressed_metadata_is_forwarded_and_reported(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -373,7 +373,7 @@ static void what_is_packed_in_spite_of_us_passes_and_is_told(void **state)
     close_rig(&g);
 }
 
-static void a_challenge_without_metadata_is_told_once(void **state)
+static void a_challenge_without_metadata_is_reported_once(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -402,15 +402,15 @@ static void a_challenge_without_metadata_is_told_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(challenges_are_ours_on_every_line),
-        cmocka_unit_test(what_comes_in_pieces_is_changed_too),
-        cmocka_unit_test(the_resource_that_is_asked_for_is_the_servers),
-        cmocka_unit_test(other_bodies_pass_at_once),
-        cmocka_unit_test(what_is_too_long_passes_as_it_came),
-        cmocka_unit_test(a_document_that_breaks_off_is_broken_off),
-        cmocka_unit_test(who_leaves_while_it_is_waited_for_never_asked),
-        cmocka_unit_test(what_is_packed_in_spite_of_us_passes_and_is_told),
-        cmocka_unit_test(a_challenge_without_metadata_is_told_once),
+        cmocka_unit_test(every_challenge_header_is_rewritten),
+        cmocka_unit_test(metadata_in_pieces_is_rewritten),
+        cmocka_unit_test(the_requested_resource_becomes_the_servers),
+        cmocka_unit_test(other_bodies_are_forwarded_at_once),
+        cmocka_unit_test(a_too_long_document_is_forwarded_unchanged),
+        cmocka_unit_test(an_aborted_document_is_aborted_for_the_client),
+        cmocka_unit_test(a_client_that_leaves_while_metadata_is_collected_causes_no_error),
+        cmocka_unit_test(compressed_metadata_is_forwarded_and_reported),
+        cmocka_unit_test(a_challenge_without_metadata_is_reported_once),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

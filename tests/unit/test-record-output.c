@@ -8,7 +8,7 @@
 #include "cmd/redact-options.h"
 #include "test.h"
 
-/* A recording that nobody is behind: the test puts lines into its tap. */
+/* A recording without a session: the test puts lines into its recorder. */
 struct output_run {
     struct cli *desk;
     struct log log;
@@ -75,10 +75,7 @@ static void start(struct output_run *s)
 
 static void put(struct output_run *s, enum record_dir dir, const char *line)
 {
-    struct record_output *r = &s->reel;
-
-    record_output_report_errors(
-        r, recorder_add_line(&r->recorder, dir, str_z(line), record_output_now(r), &r->error));
+    traffic_recorder_add_line(&s->reel.recorder, 1, dir, str_z(line));
 }
 
 static void put_call(struct output_run *s)
@@ -103,7 +100,7 @@ static void assert_has(const char *text, const char *part)
         fail_msg("no \"%s\" in %s", part, text);
 }
 
-static void what_is_put_is_in_the_file_at_once_and_told_at_the_end(void **state)
+static void a_record_is_in_the_file_at_once_and_reported_at_the_end(void **state)
 {
     struct cli *d = *state;
     struct output_run s;
@@ -137,7 +134,7 @@ static void a_server_at_a_url_has_no_command(void **state)
     assert_null(strstr(cli_get_file(d, "a.jsonl"), "'command'"));
 }
 
-static void what_is_abandoned_leaves_nothing(void **state)
+static void an_aborted_recording_leaves_nothing(void **state)
 {
     struct cli *d = *state;
     struct err e = ERR_NONE;
@@ -151,7 +148,7 @@ static void what_is_abandoned_leaves_nothing(void **state)
     assert_int_equal(cli_count_files(d), 0);
 }
 
-static void a_name_that_is_taken_is_refused_and_one_of_ours_gives_way(void **state)
+static void an_existing_given_name_is_rejected_and_a_generated_one_is_changed(void **state)
 {
     struct cli *d = *state;
     struct err e = ERR_NONE;
@@ -175,7 +172,7 @@ static void a_name_that_is_taken_is_refused_and_one_of_ours_gives_way(void **sta
     assert_string_equal(cli_get_file(d, first), "old");
 }
 
-static void without_open_the_place_is_only_looked_at(void **state)
+static void before_open_the_target_is_only_checked(void **state)
 {
     struct cli *d = *state;
     struct err e = ERR_NONE;
@@ -187,7 +184,7 @@ static void without_open_the_place_is_only_looked_at(void **state)
     clear(&s);
 }
 
-static void what_is_lost_is_told_once_and_is_a_failure_if_strict(void **state)
+static void lost_lines_are_reported_once_and_fail_if_strict(void **state)
 {
     struct cli *d = *state;
 
@@ -213,7 +210,7 @@ static void what_is_lost_is_told_once_and_is_a_failure_if_strict(void **state)
     }
 }
 
-static void what_was_too_long_counts_as_missing(void **state)
+static void too_long_messages_count_as_missing(void **state)
 {
     struct cli *d = *state;
     struct output_run s;
@@ -222,14 +219,14 @@ static void what_was_too_long_counts_as_missing(void **state)
     s.settings.strict = true;
     start(&s);
     put_call(&s);
-    s.reel.too_long = 1;
+    traffic_recorder_add_too_long(&s.reel.recorder, 1, TO_SERVER, 1 << 21);
     assert_int_equal(record_output_finish(&s.reel, 0, NULL), RECORD_OUTPUT_FAILED);
     clear(&s);
     assert_has(buf_z(&d->err),
                "recorded only 2 of 3 messages in a.jsonl; 1 was longer than --max-message\n");
 }
 
-static void a_document_is_made_of_a_journal_and_says_what_it_lost(void **state)
+static void a_document_is_made_from_its_journal_and_its_losses_are_reported(void **state)
 {
     struct cli *d = *state;
     struct output_run s;
@@ -247,33 +244,17 @@ static void a_document_is_made_of_a_journal_and_says_what_it_lost(void **state)
     assert_has(buf_z(&d->err), "recorded 2 messages in a.json; lost in 'cassette': ");
 }
 
-static void time_never_goes_back(void **state)
-{
-    struct recorder_time before = { 0 };
-    struct output_run s;
-
-    set(&s, *state, "a.jsonl", false);
-    for (int i = 0; i < 1000; i++) {
-        struct recorder_time now = record_output_now(&s.reel);
-
-        assert_true(now.us >= before.us && now.wall_us > 0);
-        before = now;
-    }
-    clear(&s);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(what_is_put_is_in_the_file_at_once_and_told_at_the_end),
+        WITH_CLI(a_record_is_in_the_file_at_once_and_reported_at_the_end),
         WITH_CLI(a_server_at_a_url_has_no_command),
-        WITH_CLI(what_is_abandoned_leaves_nothing),
-        WITH_CLI(a_name_that_is_taken_is_refused_and_one_of_ours_gives_way),
-        WITH_CLI(without_open_the_place_is_only_looked_at),
-        WITH_CLI(what_is_lost_is_told_once_and_is_a_failure_if_strict),
-        WITH_CLI(what_was_too_long_counts_as_missing),
-        WITH_CLI(a_document_is_made_of_a_journal_and_says_what_it_lost),
-        WITH_CLI(time_never_goes_back),
+        WITH_CLI(an_aborted_recording_leaves_nothing),
+        WITH_CLI(an_existing_given_name_is_rejected_and_a_generated_one_is_changed),
+        WITH_CLI(before_open_the_target_is_only_checked),
+        WITH_CLI(lost_lines_are_reported_once_and_fail_if_strict),
+        WITH_CLI(too_long_messages_count_as_missing),
+        WITH_CLI(a_document_is_made_from_its_journal_and_its_losses_are_reported),
     };
     alarm(120);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static bool finish(struct cli *d, bool replace, struct err *e)
                                       &cassette_format, replace, &empty, e);
 }
 
-static void its_name_says_what_it_is_to_become(void **state)
+static void the_name_of_a_journal_has_its_format(void **state)
 {
     const struct format *format = NULL;
     const char *target = NULL;
@@ -49,17 +49,19 @@ static void its_name_says_what_it_is_to_become(void **state)
     assert_true(record_path_parse_journal("dir/a.json.cassette.journal", &a, &target, &format));
     assert_string_equal(target, "dir/a.json");
     assert_ptr_equal(format, &cassette_format);
+    assert_true(record_path_parse_journal("a.gz.recording.journal", &a, &target, &format));
+    assert_string_equal(target, "a.gz");
+    assert_ptr_equal(format, &recording_format);
     arena_release(&a);
 }
 
-static void other_names_are_those_of_other_files(void **state)
+static void other_names_are_not_journals(void **state)
 {
     static const char *const names[] = { "a.json",
                                          "a.journal",
                                          "a.xyz.journal",
                                          ".cassette.journal",
                                          "acassette.journal",
-                                         "a.recording.journal",
                                          "a.cassette.journal.fixed" };
     const struct format *format;
     const char *target;
@@ -82,7 +84,7 @@ static void the_document_is_made_beside_the_journal(void **state)
     assert_non_null(strstr(cli_get_file(d, "a.json"), "'method': 'ping'"));
 }
 
-static void if_anything_fails_the_journal_stays(void **state)
+static void after_any_failure_the_journal_stays(void **state)
 {
     static const enum fault_call calls[] = { FAULT_WRITE, FAULT_FDATASYNC, FAULT_LINK };
     struct cli *d = *state;
@@ -100,7 +102,7 @@ static void if_anything_fails_the_journal_stays(void **state)
 }
 
 /* Its name is not safe yet: a power cut could take both. */
-static void if_the_folder_cannot_be_synced_the_journal_stays_too(void **state)
+static void after_a_failed_folder_sync_the_journal_stays(void **state)
 {
     struct cli *d = *state;
     struct err e = ERR_NONE;
@@ -111,7 +113,7 @@ static void if_the_folder_cannot_be_synced_the_journal_stays_too(void **state)
     assert_int_equal(cli_count_files(d), 2);
 }
 
-static void somebody_elses_file_is_replaced_only_when_asked(void **state)
+static void another_file_is_replaced_only_if_requested(void **state)
 {
     struct cli *d = *state;
     struct err e = ERR_NONE;
@@ -141,7 +143,7 @@ static void a_journal_without_an_interaction_makes_no_document(void **state)
     assert_int_equal(cli_count_files(d), 2);
 }
 
-static void a_journal_that_breaks_off_gives_what_is_in_it(void **state)
+static void a_truncated_journal_gives_its_complete_records(void **state)
 {
     struct cli *d = *state;
     struct err e = ERR_NONE;
@@ -169,7 +171,7 @@ static bool find(struct cli *d, struct record_path *p, const struct record_path_
     return record_path_resolve(p, &app, &w, e);
 }
 
-/* Of a name such as DIR/20261115T100000Z-LABEL-NUMBER.EXT. */
+/* Returns the label of a name such as DIR/20261115T100000Z-LABEL-NUMBER.EXT. */
 static void assert_unique(const char *path, const char *dir, const char *rest)
 {
     struct str name = str_z(path), stamp;
@@ -185,7 +187,7 @@ static void assert_unique(const char *path, const char *dir, const char *rest)
     assert_str(name, str_z(want));
 }
 
-static void a_file_that_is_named_is_that_file(void **state)
+static void a_given_file_name_is_used(void **state)
 {
     struct record_path p;
     struct err e = ERR_NONE;
@@ -200,7 +202,7 @@ static void a_file_that_is_named_is_that_file(void **state)
     record_path_release(&p);
 }
 
-static void its_format_is_told_by_its_name_or_said(void **state)
+static void the_format_comes_from_the_name_or_the_option(void **state)
 {
     static const struct {
         const char *output;
@@ -244,7 +246,7 @@ static void a_document_is_recorded_as_a_journal(void **state)
     record_path_release(&p);
 }
 
-static void in_a_folder_the_name_is_new(void **state)
+static void in_a_folder_the_recording_gets_a_unique_name(void **state)
 {
     struct record_path p;
     struct err e = ERR_NONE;
@@ -286,7 +288,7 @@ static void remove_folders(void)
 }
 
 /* It is made for this user alone. */
-static void without_a_name_it_goes_to_the_folder_of_the_user(void **state)
+static void without_a_name_the_recording_goes_to_the_users_folder(void **state)
 {
     struct cli *d = *state;
     static const struct {
@@ -319,7 +321,7 @@ static void without_a_name_it_goes_to_the_folder_of_the_user(void **state)
     remove_folders();
 }
 
-static void a_folder_of_the_user_that_is_open_to_all_is_refused(void **state)
+static void a_world_writable_user_folder_is_rejected(void **state)
 {
     struct cli *d = *state;
     char home[256], *env[] = { home, NULL };
@@ -342,7 +344,7 @@ static void a_folder_of_the_user_that_is_open_to_all_is_refused(void **state)
         assert_int_equal(rmdir(*f), 0);
 }
 
-static void without_any_place_it_says_what_to_do(void **state)
+static void without_any_folder_the_error_has_a_hint(void **state)
 {
     struct record_path p;
     struct err e = ERR_NONE;
@@ -354,7 +356,7 @@ static void without_any_place_it_says_what_to_do(void **state)
     record_path_release(&p);
 }
 
-static void what_stands_in_the_way_is_said_before_anything_starts(void **state)
+static void an_existing_file_is_reported_before_the_server_starts(void **state)
 {
     struct cli *d = *state;
     struct record_path p;
@@ -375,7 +377,7 @@ static void what_stands_in_the_way_is_said_before_anything_starts(void **state)
     record_path_release(&p);
 }
 
-static void a_journal_that_nobody_writes_is_set_aside(void **state)
+static void an_unlocked_journal_is_moved_aside(void **state)
 {
     struct cli *d = *state;
     const struct sys *sys = &d->faults.sys;
@@ -403,7 +405,7 @@ static void a_journal_that_nobody_writes_is_set_aside(void **state)
     record_path_release(&p);
 }
 
-static void a_place_in_use_gives_way_to_one_beside_it(void **state)
+static void a_generated_name_in_use_is_changed(void **state)
 {
     struct cli *d = *state;
     struct record_path_options wish = { .output = "a.jsonl", .force = true };
@@ -432,7 +434,7 @@ static void a_place_in_use_gives_way_to_one_beside_it(void **state)
     file_close(&theirs, &e);
 }
 
-static void a_server_is_called_by_what_people_call_it(void **state)
+static void the_server_name_is_derived_from_its_command(void **state)
 {
     static const struct {
         const char *words[6], *want;
@@ -465,25 +467,25 @@ static void a_server_is_called_by_what_people_call_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_name_says_what_it_is_to_become),
-        cmocka_unit_test(other_names_are_those_of_other_files),
+        cmocka_unit_test(the_name_of_a_journal_has_its_format),
+        cmocka_unit_test(other_names_are_not_journals),
         WITH_CLI(the_document_is_made_beside_the_journal),
-        WITH_CLI(if_anything_fails_the_journal_stays),
-        WITH_CLI(if_the_folder_cannot_be_synced_the_journal_stays_too),
-        WITH_CLI(somebody_elses_file_is_replaced_only_when_asked),
+        WITH_CLI(after_any_failure_the_journal_stays),
+        WITH_CLI(after_a_failed_folder_sync_the_journal_stays),
+        WITH_CLI(another_file_is_replaced_only_if_requested),
         WITH_CLI(a_journal_without_an_interaction_makes_no_document),
-        WITH_CLI(a_journal_that_breaks_off_gives_what_is_in_it),
-        WITH_CLI(a_file_that_is_named_is_that_file),
-        WITH_CLI(its_format_is_told_by_its_name_or_said),
+        WITH_CLI(a_truncated_journal_gives_its_complete_records),
+        WITH_CLI(a_given_file_name_is_used),
+        WITH_CLI(the_format_comes_from_the_name_or_the_option),
         WITH_CLI(a_document_is_recorded_as_a_journal),
-        WITH_CLI(in_a_folder_the_name_is_new),
-        WITH_CLI(without_a_name_it_goes_to_the_folder_of_the_user),
-        WITH_CLI(a_folder_of_the_user_that_is_open_to_all_is_refused),
-        WITH_CLI(without_any_place_it_says_what_to_do),
-        WITH_CLI(what_stands_in_the_way_is_said_before_anything_starts),
-        WITH_CLI(a_journal_that_nobody_writes_is_set_aside),
-        WITH_CLI(a_place_in_use_gives_way_to_one_beside_it),
-        cmocka_unit_test(a_server_is_called_by_what_people_call_it),
+        WITH_CLI(in_a_folder_the_recording_gets_a_unique_name),
+        WITH_CLI(without_a_name_the_recording_goes_to_the_users_folder),
+        WITH_CLI(a_world_writable_user_folder_is_rejected),
+        WITH_CLI(without_any_folder_the_error_has_a_hint),
+        WITH_CLI(an_existing_file_is_reported_before_the_server_starts),
+        WITH_CLI(an_unlocked_journal_is_moved_aside),
+        WITH_CLI(a_generated_name_in_use_is_changed),
+        cmocka_unit_test(the_server_name_is_derived_from_its_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 #include "temp-dir.h"
 #include "test.h"
 
-/* What the file has: messages, and what its gaps say of others. */
+/* The content of the file: messages, and the counts of its gaps. */
 struct content {
     struct sink sink;
     uint64_t headers, messages, gaps, missing, footers;
@@ -107,7 +107,7 @@ static void expect_nothing_lost_when(unsigned at, unsigned most, int reason)
 }
 
 /* For every write, every reason, with none or some of the bytes written. */
-static void a_write_that_fails_for_a_while_costs_nothing(void **state)
+static void a_temporary_write_failure_loses_nothing(void **state)
 {
     static const int reasons[] = { ENOSPC, EIO, EDQUOT, EFBIG, EINTR };
 
@@ -119,7 +119,7 @@ static void a_write_that_fails_for_a_while_costs_nothing(void **state)
 }
 
 /* From some write on the disk is full for good. */
-static void a_disk_that_stays_full_costs_the_rest_and_is_told(void **state)
+static void a_full_disk_loses_the_rest_and_is_reported(void **state)
 {
     (void)state;
     for (unsigned at = 2; at < LINES; at++) {
@@ -145,7 +145,7 @@ static void a_disk_that_stays_full_costs_the_rest_and_is_told(void **state)
     }
 }
 
-static void a_sync_that_fails_is_told_once_and_is_a_failure_if_strict(void **state)
+static void a_failed_sync_is_reported_once_and_fails_if_strict(void **state)
 {
     (void)state;
     for (int strict = 0; strict < 2; strict++) {
@@ -191,7 +191,7 @@ static void assert_in_file(struct str answers, const char *path)
 
 /* Killed at each call that changes the file, also while it mends a torn line: what the
  * client has seen is in the file, and the file can be read. */
-static void wherever_it_is_killed_nothing_the_client_saw_is_missing(void **state)
+static void a_killed_recording_has_every_message_that_the_client_received(void **state)
 {
     static const enum fault_call calls[] = { FAULT_WRITE, FAULT_FTRUNCATE, FAULT_FDATASYNC,
                                              FAULT_FSYNC };
@@ -218,7 +218,7 @@ static void wherever_it_is_killed_nothing_the_client_saw_is_missing(void **state
     assert_true(killed > LINES);
 }
 
-static void a_torn_line_that_is_never_mended_is_no_obstacle(void **state)
+static void a_line_that_stays_incomplete_is_tolerated(void **state)
 {
     struct fault_sys f;
     struct program p;
@@ -255,7 +255,7 @@ static void a_document_is_made_at_the_end(void **state)
     assert_int_equal(access("file.json.cassette.journal", F_OK), -1);
 }
 
-static void a_document_that_cannot_be_made_leaves_its_journal(void **state)
+static void a_failed_document_leaves_its_journal(void **state)
 {
     struct fault_sys f;
     struct program p;
@@ -276,7 +276,7 @@ static void a_document_that_cannot_be_made_leaves_its_journal(void **state)
 }
 
 /* The first line that is not taken makes the disk ill, and the next try hangs. */
-static void a_disk_that_does_not_answer_at_the_end_leaves_the_journal(void **state)
+static void a_hanging_disk_at_the_end_leaves_the_journal(void **state)
 {
     struct fault_sys f;
     struct program p;
@@ -304,7 +304,7 @@ static void a_disk_that_does_not_answer_at_the_end_leaves_the_journal(void **sta
     assert_int_equal(access("file.json", F_OK), -1);
 }
 
-/* The same, until somebody who is tired of waiting has us end as any other program. */
+/* The same, until the user ends us by a second signal as any other program. */
 static ssize_t write_until_asked(const struct sys *sys, int fd, const void *from, size_t n)
 {
     static int calls; /* one process, and one thread at a time */
@@ -326,7 +326,7 @@ static ssize_t write_until_asked(const struct sys *sys, int fd, const void *from
         kill(getpid(), SIGTERM);
 }
 
-static void who_is_tired_of_waiting_for_the_disk_can_end_us(void **state)
+static void a_second_signal_ends_the_wait_for_the_disk(void **state)
 {
     struct fault_sys f;
     struct program p;
@@ -341,7 +341,7 @@ static void who_is_tired_of_waiting_for_the_disk_can_end_us(void **state)
 }
 
 /* Two lines of our own, whatever else there is to say. */
-static void a_server_that_had_to_be_ended_is_told_with_the_result(void **state)
+static void a_terminated_server_is_reported_with_the_result(void **state)
 {
     struct program p;
     struct buf file;
@@ -367,16 +367,16 @@ static void a_server_that_had_to_be_ended_is_told_with_the_result(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_write_that_fails_for_a_while_costs_nothing),
-        IN_TEMP_DIR(a_disk_that_stays_full_costs_the_rest_and_is_told),
-        IN_TEMP_DIR(a_sync_that_fails_is_told_once_and_is_a_failure_if_strict),
-        IN_TEMP_DIR(wherever_it_is_killed_nothing_the_client_saw_is_missing),
-        IN_TEMP_DIR(a_torn_line_that_is_never_mended_is_no_obstacle),
+        IN_TEMP_DIR(a_temporary_write_failure_loses_nothing),
+        IN_TEMP_DIR(a_full_disk_loses_the_rest_and_is_reported),
+        IN_TEMP_DIR(a_failed_sync_is_reported_once_and_fails_if_strict),
+        IN_TEMP_DIR(a_killed_recording_has_every_message_that_the_client_received),
+        IN_TEMP_DIR(a_line_that_stays_incomplete_is_tolerated),
         IN_TEMP_DIR(a_document_is_made_at_the_end),
-        IN_TEMP_DIR(a_document_that_cannot_be_made_leaves_its_journal),
-        IN_TEMP_DIR(a_disk_that_does_not_answer_at_the_end_leaves_the_journal),
-        IN_TEMP_DIR(who_is_tired_of_waiting_for_the_disk_can_end_us),
-        IN_TEMP_DIR(a_server_that_had_to_be_ended_is_told_with_the_result),
+        IN_TEMP_DIR(a_failed_document_leaves_its_journal),
+        IN_TEMP_DIR(a_hanging_disk_at_the_end_leaves_the_journal),
+        IN_TEMP_DIR(a_second_signal_ends_the_wait_for_the_disk),
+        IN_TEMP_DIR(a_terminated_server_is_reported_with_the_result),
     };
     alarm(300); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static void pass(struct test_recorder *r, enum record_dir dir, int64_t ms, const
 {
     struct err e = ERR_NONE;
 
-    assert_true(recorder_add_line(&r->tap, dir, terse_json(&r->arena, line), at_ms(ms), &e));
+    assert_true(recorder_add_line(&r->tap, 1, dir, terse_json(&r->arena, line), at_ms(ms), &e));
 }
 
 static void messages_are_numbered_and_timed(void **state)
@@ -53,7 +53,7 @@ static void messages_are_numbered_and_timed(void **state)
     stop(&r);
 }
 
-static void an_answer_has_a_latency_whoever_gives_it(void **state)
+static void a_response_has_a_latency_in_either_direction(void **state)
 {
     struct test_recorder r;
 
@@ -70,7 +70,7 @@ static void an_answer_has_a_latency_whoever_gives_it(void **state)
     stop(&r);
 }
 
-static void what_nobody_asked_for_has_none(void **state)
+static void a_response_without_request_has_no_latency(void **state)
 {
     struct test_recorder r;
 
@@ -85,7 +85,7 @@ static void what_nobody_asked_for_has_none(void **state)
     stop(&r);
 }
 
-static void a_clock_that_stands_or_steps_back_gives_no_latency_below_zero(void **state)
+static void a_clock_that_goes_back_gives_no_negative_latency(void **state)
 {
     struct test_recorder r;
 
@@ -120,7 +120,7 @@ static void a_batch_is_numbered_element_by_element(void **state)
     stop(&r);
 }
 
-static void the_rest_of_a_session_is_recorded_too(void **state)
+static void other_records_of_a_session_are_recorded(void **state)
 {
     const struct record_header header = { .version = STR("1.0"),
                                           .name = STR("n"),
@@ -131,21 +131,21 @@ static void the_rest_of_a_session_is_recorded_too(void **state)
     (void)state;
     start(&r);
     assert_true(recorder_write_header(&r.tap, &header, at_ms(0), &e));
-    assert_true(recorder_add_start(&r.tap, at_ms(1), &e));
-    assert_true(recorder_add_stderr(&r.tap, STR("oh \"no\"\n"), at_ms(2), &e));
-    assert_true(recorder_add_too_long(&r.tap, TO_CLIENT, 99, at_ms(3), &e));
-    assert_true(recorder_add_exit(&r.tap, 3, 0, STR_NONE, at_ms(4), &e));
-    assert_true(recorder_add_exit(&r.tap, 0, 9, STR("by us"), at_ms(5), &e));
+    assert_true(recorder_add_start(&r.tap, 1, at_ms(1), &e));
+    assert_true(recorder_add_stderr(&r.tap, 1, STR("oh \"no\"\n"), at_ms(2), &e));
+    assert_true(recorder_add_too_long(&r.tap, 1, TO_CLIENT, 99, at_ms(3), &e));
+    assert_true(recorder_add_exit(&r.tap, 1, 3, 0, STR_NONE, at_ms(4), &e));
+    assert_true(recorder_add_exit(&r.tap, 2, 0, 9, STR("by us"), at_ms(5), &e));
     assert_terse(&r.seen, "@0 header version=1.0 name=n upstream=srv\n"
                           "@1000 conn=1 proc start\n"
                           "@2000 conn=1 stderr oh 'no'\n\n"
                           "@3000 conn=1 gap s2c messages=1 bytes=99 (too long to be kept)\n"
                           "@4000 conn=1 proc exit code=3\n"
-                          "@5000 conn=1 proc exit signal=9 (by us)\n");
+                          "@5000 conn=2 proc exit signal=9 (by us)\n");
     stop(&r);
 }
 
-static void the_footer_sums_up(void **state)
+static void the_footer_has_the_totals(void **state)
 {
     struct test_recorder r;
     struct err e = ERR_NONE;
@@ -167,7 +167,7 @@ static void the_footer_sums_up(void **state)
     stop(&r);
 }
 
-static void the_footer_of_a_silent_session_claims_nothing(void **state)
+static void the_footer_of_an_empty_session_has_zero_counts(void **state)
 {
     struct test_recorder r;
     struct err e = ERR_NONE;
@@ -180,7 +180,7 @@ static void the_footer_of_a_silent_session_claims_nothing(void **state)
     stop(&r);
 }
 
-static void a_sink_that_fails_is_told_and_offered_the_next_record(void **state)
+static void a_failed_sink_is_reported_and_gets_the_next_record(void **state)
 {
     struct test_recorder r;
     struct err e = ERR_NONE;
@@ -188,8 +188,8 @@ static void a_sink_that_fails_is_told_and_offered_the_next_record(void **state)
     (void)state;
     start(&r);
     r.seen.fails = true;
-    assert_false(
-        recorder_add_line(&r.tap, TO_SERVER, STR("{\"id\":1,\"method\":\"a\"}"), at_ms(1), &e));
+    assert_false(recorder_add_line(&r.tap, 1, TO_SERVER, STR("{\"id\":1,\"method\":\"a\"}"),
+                                   at_ms(1), &e));
     assert_string_equal(e.msg, "no room");
     r.seen.fails = false;
     pass(&r, TO_CLIENT, 5, "{'id':1,'result':{}}");
@@ -202,14 +202,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_numbered_and_timed),
-        cmocka_unit_test(an_answer_has_a_latency_whoever_gives_it),
-        cmocka_unit_test(what_nobody_asked_for_has_none),
-        cmocka_unit_test(a_clock_that_stands_or_steps_back_gives_no_latency_below_zero),
+        cmocka_unit_test(a_response_has_a_latency_in_either_direction),
+        cmocka_unit_test(a_response_without_request_has_no_latency),
+        cmocka_unit_test(a_clock_that_goes_back_gives_no_negative_latency),
         cmocka_unit_test(a_batch_is_numbered_element_by_element),
-        cmocka_unit_test(the_rest_of_a_session_is_recorded_too),
-        cmocka_unit_test(the_footer_sums_up),
-        cmocka_unit_test(the_footer_of_a_silent_session_claims_nothing),
-        cmocka_unit_test(a_sink_that_fails_is_told_and_offered_the_next_record),
+        cmocka_unit_test(other_records_of_a_session_are_recorded),
+        cmocka_unit_test(the_footer_has_the_totals),
+        cmocka_unit_test(the_footer_of_an_empty_session_has_zero_counts),
+        cmocka_unit_test(a_failed_sink_is_reported_and_gets_the_next_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

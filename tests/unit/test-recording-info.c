@@ -3,7 +3,7 @@
 #include "terse.h"
 #include "test.h"
 
-/* What passes goes through a pairing, as wherever facts are gathered. */
+/* Messages go through a pairing, as in every user of the module. */
 struct gathering {
     struct sink sink;
     struct pairing pairs;
@@ -41,7 +41,7 @@ static void forget(struct gathering *g)
     recording_info_release(&g->info);
 }
 
-static void the_greeting_tells_who_and_which_revision(void **state)
+static void initialize_has_client_server_and_version(void **state)
 {
     struct gathering g;
 
@@ -56,7 +56,7 @@ static void the_greeting_tells_who_and_which_revision(void **state)
     forget(&g);
 }
 
-static void in_the_era_without_greeting_every_message_tells(void **state)
+static void stateless_messages_have_client_and_version_in_meta(void **state)
 {
     struct gathering g;
 
@@ -73,7 +73,7 @@ static void in_the_era_without_greeting_every_message_tells(void **state)
     forget(&g);
 }
 
-static void the_latest_word_counts(void **state)
+static void the_latest_value_counts(void **state)
 {
     struct gathering g;
 
@@ -89,7 +89,7 @@ static void the_latest_word_counts(void **state)
     forget(&g);
 }
 
-static void nobody_speaks_for_the_other_side(void **state)
+static void client_info_is_read_from_the_clients_messages_only(void **state)
 {
     struct gathering g;
 
@@ -119,7 +119,7 @@ static void an_escaped_revision_is_decoded(void **state)
     forget(&g);
 }
 
-static void what_is_of_the_wrong_type_is_no_fact(void **state)
+static void values_of_the_wrong_type_are_ignored(void **state)
 {
     struct gathering g;
 
@@ -132,7 +132,7 @@ static void what_is_of_the_wrong_type_is_no_fact(void **state)
     forget(&g);
 }
 
-static void a_fact_of_megabytes_is_not_kept(void **state)
+static void a_too_long_value_is_not_kept(void **state)
 {
     struct gathering g;
     struct buf long_one;
@@ -150,7 +150,7 @@ static void a_fact_of_megabytes_is_not_kept(void **state)
     buf_release(&long_one);
 }
 
-static void an_error_is_one_of_the_protocol_or_of_a_tool(void **state)
+static void an_error_is_a_protocol_error_or_a_tool_error(void **state)
 {
     static const struct {
         const char *text;
@@ -180,14 +180,14 @@ static void an_error_is_one_of_the_protocol_or_of_a_tool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_greeting_tells_who_and_which_revision),
-        cmocka_unit_test(in_the_era_without_greeting_every_message_tells),
-        cmocka_unit_test(the_latest_word_counts),
-        cmocka_unit_test(nobody_speaks_for_the_other_side),
+        cmocka_unit_test(initialize_has_client_server_and_version),
+        cmocka_unit_test(stateless_messages_have_client_and_version_in_meta),
+        cmocka_unit_test(the_latest_value_counts),
+        cmocka_unit_test(client_info_is_read_from_the_clients_messages_only),
         cmocka_unit_test(an_escaped_revision_is_decoded),
-        cmocka_unit_test(what_is_of_the_wrong_type_is_no_fact),
-        cmocka_unit_test(a_fact_of_megabytes_is_not_kept),
-        cmocka_unit_test(an_error_is_one_of_the_protocol_or_of_a_tool),
+        cmocka_unit_test(values_of_the_wrong_type_are_ignored),
+        cmocka_unit_test(a_too_long_value_is_not_kept),
+        cmocka_unit_test(an_error_is_a_protocol_error_or_a_tool_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

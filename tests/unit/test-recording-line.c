@@ -57,7 +57,7 @@ static const char *const whole_lines[] = {
     "\"server_info\":{\"name\":\"s\"},\"client_info\":{\"name\":\"c\"},\"errors\":0,\"us\":9}",
 };
 
-static void every_line_comes_back_byte_for_byte(void **state)
+static void every_line_is_rewritten_byte_for_byte(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof whole_lines / sizeof whole_lines[0]; i++) {
@@ -78,7 +78,7 @@ static void every_line_comes_back_byte_for_byte(void **state)
     }
 }
 
-static void what_is_absent_stays_absent(void **state)
+static void absent_members_stay_absent(void **state)
 {
     struct str line = STR("{\"type\":\"message\",\"seq\":0,\"ts\":\"2025-02-04T10:00:00Z\","
                           "\"dir\":\"s2c\",\"msg\":{}}");
@@ -99,7 +99,7 @@ static void what_is_absent_stays_absent(void **state)
     arena_release(&a);
 }
 
-static void an_unknown_type_is_a_record_of_its_own_kind(void **state)
+static void an_unknown_type_becomes_an_unknown_record(void **state)
 {
     struct json j;
     struct json_fault fault;
@@ -175,7 +175,7 @@ static const struct {
       "'clean' of a http line must be true or false" },
 };
 
-static void a_bad_line_says_what_is_wrong_and_where(void **state)
+static void a_bad_line_is_an_error_with_its_position(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof bad_lines / sizeof bad_lines[0]; i++) {
@@ -199,10 +199,10 @@ static void a_bad_line_says_what_is_wrong_and_where(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_line_comes_back_byte_for_byte),
-        cmocka_unit_test(what_is_absent_stays_absent),
-        cmocka_unit_test(an_unknown_type_is_a_record_of_its_own_kind),
-        cmocka_unit_test(a_bad_line_says_what_is_wrong_and_where),
+        cmocka_unit_test(every_line_is_rewritten_byte_for_byte),
+        cmocka_unit_test(absent_members_stay_absent),
+        cmocka_unit_test(an_unknown_type_becomes_an_unknown_record),
+        cmocka_unit_test(a_bad_line_is_an_error_with_its_position),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -466,7 +466,7 @@ static struct str changed_response(struct update_run *s, struct str text)
                                 : STR("{\"id\":0,\"error\":{\"code\":4711}}");
 }
 
-/* What counts when the text is compared after an update and back. */
+/* The text that is compared after an update and back. */
 enum compared {
     COMPARED_BYTES,
     COMPARED_TOKENS, /* no blanks: messages over several lines become one line */

@@ -66,7 +66,7 @@ static void lines_become_records_in_order(void **state)
     check(STR(HEAD MSG(1) "\r\n\n  \n" MSG(2)), STR("header 1 2 end"));
 }
 
-static void a_torn_last_line_is_let_go_with_one_remark(void **state)
+static void a_truncated_last_line_is_dropped_with_one_warning(void **state)
 {
     (void)state;
     check(STR(HEAD MSG(1) "\n{\"type\":\"mess"),
@@ -75,7 +75,7 @@ static void a_torn_last_line_is_let_go_with_one_remark(void **state)
           STR("header 1 [3:1 the last line is cut off; used up to here]end"));
 }
 
-static void a_tail_of_nul_bytes_is_let_go_with_one_remark(void **state)
+static void trailing_nul_bytes_are_dropped_with_one_warning(void **state)
 {
     (void)state;
     check(STR(HEAD MSG(1) "\n\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
@@ -92,7 +92,7 @@ static void nul_bytes_in_the_middle_are_an_error(void **state)
           STR("header f:2:1: NUL bytes in the middle of the file"));
 }
 
-static void an_object_may_stand_on_several_lines(void **state)
+static void an_object_may_span_lines(void **state)
 {
     (void)state;
     check(STR(HEAD "{\n \"type\": \"message\",\n \"seq\": 1,\n \"ts\": "
@@ -101,7 +101,7 @@ static void an_object_may_stand_on_several_lines(void **state)
           STR("header 1 2 end"));
 }
 
-static void a_line_cut_in_the_middle_of_the_file_is_an_error(void **state)
+static void a_truncated_line_in_the_middle_is_an_error(void **state)
 {
     (void)state;
     check(STR(HEAD "{\"type\":\"mess\n" MSG(2) "\n"),
@@ -110,7 +110,7 @@ static void a_line_cut_in_the_middle_of_the_file_is_an_error(void **state)
           STR("header f:2:19: the line ends inside a JSON value"));
 }
 
-static void a_missing_or_repeated_header_is_remarked_on(void **state)
+static void a_missing_or_repeated_header_gives_a_warning(void **state)
 {
     (void)state;
     check(STR(MSG(1) "\n"), STR("1 [1:1 no header line; reading on without one]end"));
@@ -119,7 +119,7 @@ static void a_missing_or_repeated_header_is_remarked_on(void **state)
               "continuation]end"));
 }
 
-static void another_major_version_is_refused(void **state)
+static void another_major_version_is_rejected(void **state)
 {
     (void)state;
     check(STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":"
@@ -138,8 +138,8 @@ static void another_format_in_the_file_is_an_error(void **state)
               "'recording'"));
 }
 
-/* What a recording must have and nobody knew is not known again. */
-static void made_up_values_are_known_for_what_they_are(void **state)
+/* Placeholder values for required members are read as absent. */
+static void placeholder_values_of_mcpreel_are_recognized(void **state)
 {
     static const char lines[] =
         "{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
@@ -177,7 +177,7 @@ static void rewrite(struct str text, const struct format *from, struct str want)
     memory_writer_release(&f);
 }
 
-static void what_every_recording_must_have_is_made_up(void **state)
+static void missing_required_members_get_placeholder_values(void **state)
 {
     (void)state;
     rewrite(STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"), &jsonrpc_format,
@@ -198,7 +198,7 @@ static void what_every_recording_must_have_is_made_up(void **state)
                 "\"us\":30000000}\n"));
 }
 
-static void what_stood_on_several_lines_is_written_on_one(void **state)
+static void an_object_of_several_lines_is_written_on_one(void **state)
 {
     (void)state;
     rewrite(STR("{\n\"type\": \"header\",\n\"version\": \"1.0\",\n\"recorded_at\":\n"
@@ -229,7 +229,7 @@ static void the_deepest_message_can_be_read_again(void **state)
 }
 
 /* Cut anywhere, a recording gives a prefix of its records and never anything else. */
-static void every_cut_gives_a_prefix(void **state)
+static void every_truncation_gives_the_records_before_it(void **state)
 {
     static const char text[] = HEAD MSG(1) "\n" MSG(2) "\n{\"type\":\"weather\"}\n" MSG(3) "\n";
     struct str whole = STR("header 1 2 other 3 end");
@@ -249,7 +249,7 @@ static void every_cut_gives_a_prefix(void **state)
     }
 }
 
-static void the_probe_knows_its_own(void **state)
+static void the_probe_recognizes_recordings(void **state)
 {
     (void)state;
     assert_true(recording_format.probe(STR(HEAD)));
@@ -266,20 +266,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_become_records_in_order),
-        cmocka_unit_test(a_torn_last_line_is_let_go_with_one_remark),
-        cmocka_unit_test(a_tail_of_nul_bytes_is_let_go_with_one_remark),
+        cmocka_unit_test(a_truncated_last_line_is_dropped_with_one_warning),
+        cmocka_unit_test(trailing_nul_bytes_are_dropped_with_one_warning),
         cmocka_unit_test(nul_bytes_in_the_middle_are_an_error),
-        cmocka_unit_test(an_object_may_stand_on_several_lines),
-        cmocka_unit_test(a_line_cut_in_the_middle_of_the_file_is_an_error),
-        cmocka_unit_test(a_missing_or_repeated_header_is_remarked_on),
-        cmocka_unit_test(another_major_version_is_refused),
+        cmocka_unit_test(an_object_may_span_lines),
+        cmocka_unit_test(a_truncated_line_in_the_middle_is_an_error),
+        cmocka_unit_test(a_missing_or_repeated_header_gives_a_warning),
+        cmocka_unit_test(another_major_version_is_rejected),
         cmocka_unit_test(another_format_in_the_file_is_an_error),
-        cmocka_unit_test(made_up_values_are_known_for_what_they_are),
-        cmocka_unit_test(what_every_recording_must_have_is_made_up),
-        cmocka_unit_test(what_stood_on_several_lines_is_written_on_one),
+        cmocka_unit_test(placeholder_values_of_mcpreel_are_recognized),
+        cmocka_unit_test(missing_required_members_get_placeholder_values),
+        cmocka_unit_test(an_object_of_several_lines_is_written_on_one),
         cmocka_unit_test(the_deepest_message_can_be_read_again),
-        cmocka_unit_test(every_cut_gives_a_prefix),
-        cmocka_unit_test(the_probe_knows_its_own),
+        cmocka_unit_test(every_truncation_gives_the_records_before_it),
+        cmocka_unit_test(the_probe_recognizes_recordings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

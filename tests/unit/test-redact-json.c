@@ -95,7 +95,7 @@ static void only_the_bytes_of_the_secret_change(void **state)
     stop(&b);
 }
 
-static void names_and_numbers_are_looked_at_too(void **state)
+static void names_and_numbers_are_searched(void **state)
 {
     struct bench b;
 
@@ -108,7 +108,7 @@ static void names_and_numbers_are_looked_at_too(void **state)
     stop(&b);
 }
 
-static void places_below_a_changed_name_have_the_new_one(void **state)
+static void paths_below_a_redacted_name_have_the_new_name(void **state)
 {
     struct bench b;
 
@@ -119,7 +119,7 @@ static void places_below_a_changed_name_have_the_new_one(void **state)
     stop(&b);
 }
 
-static void no_escape_is_cut_in_half(void **state)
+static void no_escape_is_split(void **state)
 {
     struct bench b;
 
@@ -133,7 +133,7 @@ static void no_escape_is_cut_in_half(void **state)
     stop(&b);
 }
 
-static void no_character_is_cut_in_half(void **state)
+static void no_character_is_split(void **state)
 {
     struct bench b;
 
@@ -145,7 +145,7 @@ static void no_character_is_cut_in_half(void **state)
     stop(&b);
 }
 
-static void what_is_nested_is_found(void **state)
+static void secrets_in_nested_json_are_found(void **state)
 {
     struct bench b;
 
@@ -156,7 +156,7 @@ static void what_is_nested_is_found(void **state)
     stop(&b);
 }
 
-static void credentials_are_left_where_the_meaning_hangs_on_them(void **state)
+static void credentials_stay_in_protected_members(void **state)
 {
     struct bench b;
 
@@ -175,7 +175,7 @@ static void credentials_are_left_where_the_meaning_hangs_on_them(void **state)
 }
 
 /* It was said that it must not be written, and nothing that is written is worth it. */
-static void a_declared_value_goes_from_everywhere(void **state)
+static void a_declared_value_is_removed_everywhere(void **state)
 {
     struct bench b;
 
@@ -191,7 +191,7 @@ static void a_declared_value_goes_from_everywhere(void **state)
 }
 
 /* However much of them goes, they belong to what they belonged to. */
-static void ids_that_had_a_value_stay_apart(void **state)
+static void redacted_ids_stay_different(void **state)
 {
     struct bench b;
 
@@ -220,7 +220,7 @@ static void ids_that_had_a_value_stay_apart(void **state)
     stop(&b);
 }
 
-static void patterns_look_at_strings_one_by_one(void **state)
+static void patterns_are_matched_against_each_string(void **state)
 {
     struct bench b;
 
@@ -245,7 +245,7 @@ static void patterns_match_names_and_numbers(void **state)
     stop(&b);
 }
 
-static void a_secret_that_is_no_leaf_makes_the_value_unfit(void **state)
+static void a_secret_across_values_cannot_be_removed(void **state)
 {
     struct bench b;
 
@@ -256,7 +256,7 @@ static void a_secret_that_is_no_leaf_makes_the_value_unfit(void **state)
     stop(&b);
 }
 
-static void what_the_mark_completes_makes_the_value_unfit(void **state)
+static void a_secret_completed_by_a_placeholder_cannot_be_removed(void **state)
 {
     struct bench b;
 
@@ -268,7 +268,7 @@ static void what_the_mark_completes_makes_the_value_unfit(void **state)
     stop(&b);
 }
 
-static void a_secret_across_strings_is_taken_from_each(void **state)
+static void a_secret_across_strings_is_removed_from_each(void **state)
 {
     struct bench b;
 
@@ -279,7 +279,7 @@ static void a_secret_across_strings_is_taken_from_each(void **state)
     stop(&b);
 }
 
-static void a_string_that_is_too_deep_goes_whole(void **state)
+static void a_too_deeply_escaped_string_is_replaced_completely(void **state)
 {
     struct bench b;
 
@@ -296,20 +296,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_members_called_data_take_linear_time),
         cmocka_unit_test(only_the_bytes_of_the_secret_change),
-        cmocka_unit_test(names_and_numbers_are_looked_at_too),
-        cmocka_unit_test(places_below_a_changed_name_have_the_new_one),
-        cmocka_unit_test(no_escape_is_cut_in_half),
-        cmocka_unit_test(no_character_is_cut_in_half),
-        cmocka_unit_test(what_is_nested_is_found),
-        cmocka_unit_test(credentials_are_left_where_the_meaning_hangs_on_them),
-        cmocka_unit_test(a_declared_value_goes_from_everywhere),
-        cmocka_unit_test(ids_that_had_a_value_stay_apart),
-        cmocka_unit_test(patterns_look_at_strings_one_by_one),
+        cmocka_unit_test(names_and_numbers_are_searched),
+        cmocka_unit_test(paths_below_a_redacted_name_have_the_new_name),
+        cmocka_unit_test(no_escape_is_split),
+        cmocka_unit_test(no_character_is_split),
+        cmocka_unit_test(secrets_in_nested_json_are_found),
+        cmocka_unit_test(credentials_stay_in_protected_members),
+        cmocka_unit_test(a_declared_value_is_removed_everywhere),
+        cmocka_unit_test(redacted_ids_stay_different),
+        cmocka_unit_test(patterns_are_matched_against_each_string),
         cmocka_unit_test(patterns_match_names_and_numbers),
-        cmocka_unit_test(a_secret_that_is_no_leaf_makes_the_value_unfit),
-        cmocka_unit_test(what_the_mark_completes_makes_the_value_unfit),
-        cmocka_unit_test(a_string_that_is_too_deep_goes_whole),
-        cmocka_unit_test(a_secret_across_strings_is_taken_from_each),
+        cmocka_unit_test(a_secret_across_values_cannot_be_removed),
+        cmocka_unit_test(a_secret_completed_by_a_placeholder_cannot_be_removed),
+        cmocka_unit_test(a_too_deeply_escaped_string_is_replaced_completely),
+        cmocka_unit_test(a_secret_across_strings_is_removed_from_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-/* What the options of a test say, and what is said to the user. */
+/* The options of a test, and the messages to the user. */
 struct redaction_run {
     char *env[4];
     struct log log;
@@ -46,7 +46,7 @@ static void assert_refused(const char *variable, const char *pattern, const char
     buf_release(&s.said);
 }
 
-static void a_variable_that_cannot_be_looked_for_is_refused(void **state)
+static void a_variable_that_cannot_be_searched_is_rejected(void **state)
 {
     (void)state;
     assert_refused("NOPE", NULL, "'--redact-env NOPE': this variable is not set or empty");
@@ -59,7 +59,7 @@ static void a_variable_that_cannot_be_looked_for_is_refused(void **state)
     assert_refused("1A", NULL, "the value of '--redact-env' is not the name of a variable");
 }
 
-static void a_pattern_that_cannot_be_used_is_refused_by_its_number(void **state)
+static void an_invalid_pattern_is_rejected_with_its_number(void **state)
 {
     (void)state;
     assert_refused(
@@ -95,7 +95,7 @@ static void assert_shielded(char **argv, const char *said, const char *want)
     assert_string_equal(e.msg, want);
 }
 
-static void errors_before_any_redaction_are_without_secrets_too(void **state)
+static void errors_before_the_redaction_have_no_secrets(void **state)
 {
     char *line[] = { "mcpreel", "record", "--redact-env", "NOPE,KEY,SHORT", "--rotate",
                      "x",       NULL };
@@ -113,7 +113,7 @@ static void errors_before_any_redaction_are_without_secrets_too(void **state)
     assert_shielded(none, "AKIAIOSFODNN7EXAMPLE", "[REDACTED]");
 }
 
-static void secrets_among_the_words_of_a_command_are_learnt(void **state)
+static void secrets_in_the_server_command_are_searched(void **state)
 {
     char *server[] = { "srv",
                        "--token",
@@ -138,7 +138,7 @@ static void secrets_among_the_words_of_a_command_are_learnt(void **state)
     buf_release(&s.said);
 }
 
-static void parts_of_a_path_are_not_learnt(void **state)
+static void parts_of_a_path_are_not_secrets(void **state)
 {
     char *server[] = { "npx", "https://h.example:81/v1/fc-0a1b2c3d4e5f/stream-of-events?x=1/y",
                        NULL };
@@ -156,7 +156,7 @@ static void parts_of_a_path_are_not_learnt(void **state)
     buf_release(&s.said);
 }
 
-static void values_that_are_known_are_looked_for_without_asking(void **state)
+static void known_values_are_searched_by_default(void **state)
 {
     struct header known[] = { { STR_INIT("X-Key"), STR_INIT("quite-a-secret") },
                               { STR_INIT("X-Short"), STR_INIT("eu") } };
@@ -175,7 +175,7 @@ static void values_that_are_known_are_looked_for_without_asking(void **state)
     buf_release(&s.said);
 }
 
-static void a_cassette_has_plain_marks(void **state)
+static void a_cassette_has_placeholders_without_names(void **state)
 {
     const char *variable = "KEY";
     struct err e = ERR_NONE;
@@ -196,13 +196,13 @@ static void a_cassette_has_plain_marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_variable_that_cannot_be_looked_for_is_refused),
-        cmocka_unit_test(a_pattern_that_cannot_be_used_is_refused_by_its_number),
-        cmocka_unit_test(errors_before_any_redaction_are_without_secrets_too),
-        cmocka_unit_test(secrets_among_the_words_of_a_command_are_learnt),
-        cmocka_unit_test(parts_of_a_path_are_not_learnt),
-        cmocka_unit_test(values_that_are_known_are_looked_for_without_asking),
-        cmocka_unit_test(a_cassette_has_plain_marks),
+        cmocka_unit_test(a_variable_that_cannot_be_searched_is_rejected),
+        cmocka_unit_test(an_invalid_pattern_is_rejected_with_its_number),
+        cmocka_unit_test(errors_before_the_redaction_have_no_secrets),
+        cmocka_unit_test(secrets_in_the_server_command_are_searched),
+        cmocka_unit_test(parts_of_a_path_are_not_secrets),
+        cmocka_unit_test(known_values_are_searched_by_default),
+        cmocka_unit_test(a_cassette_has_placeholders_without_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,10 @@ static void put(struct index *s, const char *message, const char *redacted)
 }
 
 /* Nothing in its text says so. */
-static void what_only_a_pointer_tells_is_remembered_by_request(void **state)
+static void values_known_from_a_pointer_only_are_kept_by_request(void **state)
 {
-    struct params_rules rules = matcher_rules(MATCH_BY_REQUEST, false);
+    struct params_rules rules =
+        matcher_rules(&(struct match_options){ .mode = MATCH_BY_REQUEST }, false);
     struct message_store_memory shelf;
     struct index s;
 
@@ -66,7 +67,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_of_masked_params_share_their_masks),
-        cmocka_unit_test(what_only_a_pointer_tells_is_remembered_by_request),
+        cmocka_unit_test(values_known_from_a_pointer_only_are_kept_by_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

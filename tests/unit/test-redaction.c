@@ -28,7 +28,7 @@ static void start(struct redaction_run *s, const char *value)
     redaction_init(&s->redaction, &s->log);
 }
 
-static void the_log_and_errors_are_without_secrets(void **state)
+static void log_and_errors_have_no_secrets(void **state)
 {
     struct err e = ERR_NONE;
     struct arena a = { 0 };
@@ -52,7 +52,7 @@ static void the_log_and_errors_are_without_secrets(void **state)
 }
 
 /* Half of a value is not found, and is half of a value. */
-static void what_was_cut_loses_its_end(void **state)
+static void a_truncated_error_loses_its_end(void **state)
 {
     char value[700] = { 0 }, text[5000] = { 0 };
     struct err e = ERR_NONE;
@@ -79,7 +79,7 @@ static bool count(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-static void what_goes_through_the_door_is_without_secrets(void **state)
+static void records_of_the_sink_have_no_secrets(void **state)
 {
     struct record r = { .kind = RECORD_STDERR, .bytes = { .bytes = STR("x hunter2hunter2") } };
     struct sink file = { count }, *door;
@@ -98,9 +98,9 @@ static void what_goes_through_the_door_is_without_secrets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_log_and_errors_are_without_secrets),
-        cmocka_unit_test(what_was_cut_loses_its_end),
-        cmocka_unit_test(what_goes_through_the_door_is_without_secrets),
+        cmocka_unit_test(log_and_errors_have_no_secrets),
+        cmocka_unit_test(a_truncated_error_loses_its_end),
+        cmocka_unit_test(records_of_the_sink_have_no_secrets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void assert_line(struct redaction_run *d, const char *in, const char *wan
 #define MESSAGE(members)                                                                       \
     "{'type':'message','seq':1,'ts':'2025-02-04T10:00:00.000Z','dir':'c2s'," members "}"
 
-static void messages_say_where_they_were_changed(void **state)
+static void a_message_lists_its_redacted_paths(void **state)
 {
     struct redaction_run d;
 
@@ -89,7 +89,7 @@ static void messages_say_where_they_were_changed(void **state)
     stop(&d);
 }
 
-static void members_that_nobody_knows_are_looked_at_too(void **state)
+static void unknown_members_are_searched(void **state)
 {
     struct redaction_run d;
 
@@ -105,7 +105,7 @@ static void members_that_nobody_knows_are_looked_at_too(void **state)
     stop(&d);
 }
 
-static void places_that_were_known_stay_known(void **state)
+static void already_redacted_paths_stay_listed(void **state)
 {
     struct redaction_run d;
 
@@ -120,7 +120,7 @@ static void places_that_were_known_stay_known(void **state)
     stop(&d);
 }
 
-static void numbers_that_are_taken_are_not_given_again(void **state)
+static void used_placeholder_numbers_are_not_used_again(void **state)
 {
     struct redaction_run d;
 
@@ -135,7 +135,7 @@ static void numbers_that_are_taken_are_not_given_again(void **state)
     stop(&d);
 }
 
-static void what_cannot_be_freed_is_a_gap(void **state)
+static void a_message_whose_secret_cannot_be_removed_becomes_a_gap(void **state)
 {
     struct redaction_run d;
     struct err e = ERR_NONE;
@@ -155,7 +155,7 @@ static void what_cannot_be_freed_is_a_gap(void **state)
 }
 
 /* A placeholder and the text around it may form a value again: then the whole text goes. */
-static void what_the_mark_completes_in_a_text_is_taken_out_whole(void **state)
+static void a_secret_completed_by_a_placeholder_is_removed_completely(void **state)
 {
     struct redaction_run d;
     struct err e = ERR_NONE;
@@ -173,7 +173,7 @@ static void what_the_mark_completes_in_a_text_is_taken_out_whole(void **state)
     stop(&d);
 }
 
-static void a_place_is_told_once(void **state)
+static void a_path_is_listed_once(void **state)
 {
     struct redaction_run d;
 
@@ -185,7 +185,7 @@ static void a_place_is_told_once(void **state)
     stop(&d);
 }
 
-static void the_log_uses_up_no_numbers(void **state)
+static void log_lines_use_no_placeholder_numbers(void **state)
 {
     struct redaction_run d;
     struct buf said;
@@ -201,7 +201,7 @@ static void the_log_uses_up_no_numbers(void **state)
     stop(&d);
 }
 
-static void bytes_and_stderr_are_looked_at(void **state)
+static void raw_bytes_and_stderr_are_searched(void **state)
 {
     struct redaction_run d;
 
@@ -216,7 +216,7 @@ static void bytes_and_stderr_are_looked_at(void **state)
     stop(&d);
 }
 
-static void a_private_key_may_come_line_by_line(void **state)
+static void a_private_key_may_span_records(void **state)
 {
     struct redaction_run d;
 
@@ -277,7 +277,7 @@ static void assert_word(struct redaction_run *d, const char *before, const char 
     assert_line(d, in, out);
 }
 
-static void words_are_secret_by_what_stands_before_them(void **state)
+static void words_after_a_secret_option_are_secret(void **state)
 {
 #define GONE "[REDACTED:rule-1]"
     static const char *const rows[][3] = {
@@ -314,7 +314,7 @@ static void words_are_secret_by_what_stands_before_them(void **state)
 #undef GONE
 }
 
-static void of_an_address_the_host_is_kept(void **state)
+static void the_host_of_a_url_is_kept(void **state)
 {
     static const char *const rows[][2] = {
         { "https://h.example/key/mcp?x=1#f", "https://h.example/[REDACTED]" },
@@ -352,7 +352,7 @@ static void of_an_address_the_host_is_kept(void **state)
     stop(&d);
 }
 
-static void the_path_of_the_server_is_not_told_by_requests(void **state)
+static void the_path_of_the_server_is_redacted_in_requests(void **state)
 {
     struct redaction_run d;
 
@@ -384,7 +384,7 @@ static void the_path_of_the_server_is_not_told_by_requests(void **state)
     stop(&d);
 }
 
-static void everything_else_that_came_from_outside_is_looked_at(void **state)
+static void all_other_input_is_searched(void **state)
 {
     struct redaction_run d;
 
@@ -411,7 +411,7 @@ static void everything_else_that_came_from_outside_is_looked_at(void **state)
 }
 
 /* Words that are always the same few may be anything in a file from elsewhere. */
-static void no_text_of_a_line_is_passed_over(void **state)
+static void every_text_of_a_line_is_searched(void **state)
 {
     static const char *const lines[][2] = {
         { "{'type':'footer','total_messages':0,'duration_ms':0,'client_messages':0,"
@@ -477,7 +477,7 @@ static void feed_stderr(struct redaction_run *d, struct str text)
 }
 
 /* However a live server's words are cut, none of the value gets through. */
-static void a_value_may_be_cut_anywhere(void **state)
+static void a_value_on_stderr_may_be_split_anywhere(void **state)
 {
     struct str said = STR("first line\nand hunter2, and %68unter2\nlast");
     struct record end = { .kind = RECORD_PROC, .proc = { .event = STR("exit") } };
@@ -500,7 +500,7 @@ static void a_value_may_be_cut_anywhere(void **state)
         }
 }
 
-static void a_line_without_end_is_not_held_for_ever(void **state)
+static void an_endless_stderr_line_is_not_held(void **state)
 {
     static char piece[100003];
     struct redaction_run d;
@@ -524,7 +524,7 @@ static void a_line_without_end_is_not_held_for_ever(void **state)
 }
 
 /* Its end may be megabytes away, and so may be what ends a match of a pattern. */
-static void with_patterns_a_line_without_end_is_not_kept(void **state)
+static void with_patterns_an_endless_stderr_line_is_dropped(void **state)
 {
     static char piece[100000];
     struct redaction_run d;
@@ -555,7 +555,7 @@ static void with_patterns_a_line_without_end_is_not_kept(void **state)
 }
 
 /* Each line of a value of short lines may come alone, and with LF or CRLF. */
-static void a_value_of_several_lines_may_be_cut_anywhere(void **state)
+static void a_value_of_several_lines_may_be_split_anywhere(void **state)
 {
     struct str said = STR("first\nx ab1\r\ncd2\r\nef3 y\nlast\n");
     struct err e = ERR_NONE;
@@ -598,7 +598,7 @@ static void note(struct redactor_observer *self, const struct redactor_hit *hit)
                hit->member, STR_ARG(hit->pointer), hit->rule_name);
 }
 
-static void who_watches_is_told_where_but_not_what(void **state)
+static void the_observer_gets_the_path_and_not_the_secret(void **state)
 {
     struct hit_log w = { .watch = { note } };
     struct redaction_run d;
@@ -621,7 +621,7 @@ static void who_watches_is_told_where_but_not_what(void **state)
     stop(&d);
 }
 
-static void our_own_words_are_freed_too(void **state)
+static void texts_of_mcpreel_are_redacted(void **state)
 {
     struct redaction_run d;
     struct buf b;
@@ -636,7 +636,7 @@ static void our_own_words_are_freed_too(void **state)
     stop(&d);
 }
 
-static void what_is_learnt_goes_from_everywhere_from_then_on(void **state)
+static void a_seen_secret_is_removed_everywhere_from_then_on(void **state)
 {
     struct seen_secrets_refs g = { .values = NULL };
     struct buf said;
@@ -667,7 +667,7 @@ static void what_is_learnt_goes_from_everywhere_from_then_on(void **state)
 }
 
 /* A credential in an id is left alone, as it only looks like one; not if it was sent. */
-static void what_is_learnt_goes_before_what_only_looks_like_a_secret(void **state)
+static void a_seen_secret_has_precedence_over_a_credential_format(void **state)
 {
     struct seen_secrets_refs g = { .values = NULL };
     struct redaction_run d;
@@ -686,7 +686,7 @@ static void what_is_learnt_goes_before_what_only_looks_like_a_secret(void **stat
 #define ASKED(members)                                                                         \
     "{'type':'http','ev':'request','method':'POST','path':" members ",'exchange':1}"
 
-static void keys_in_addresses_of_requests_are_not_kept(void **state)
+static void keys_in_urls_of_requests_are_redacted(void **state)
 {
     struct buf said;
     struct redaction_run d;
@@ -711,32 +711,32 @@ static void keys_in_addresses_of_requests_are_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_say_where_they_were_changed),
-        cmocka_unit_test(members_that_nobody_knows_are_looked_at_too),
-        cmocka_unit_test(places_that_were_known_stay_known),
-        cmocka_unit_test(numbers_that_are_taken_are_not_given_again),
-        cmocka_unit_test(what_cannot_be_freed_is_a_gap),
-        cmocka_unit_test(what_the_mark_completes_in_a_text_is_taken_out_whole),
-        cmocka_unit_test(a_place_is_told_once),
-        cmocka_unit_test(the_log_uses_up_no_numbers),
-        cmocka_unit_test(bytes_and_stderr_are_looked_at),
-        cmocka_unit_test(a_private_key_may_come_line_by_line),
+        cmocka_unit_test(a_message_lists_its_redacted_paths),
+        cmocka_unit_test(unknown_members_are_searched),
+        cmocka_unit_test(already_redacted_paths_stay_listed),
+        cmocka_unit_test(used_placeholder_numbers_are_not_used_again),
+        cmocka_unit_test(a_message_whose_secret_cannot_be_removed_becomes_a_gap),
+        cmocka_unit_test(a_secret_completed_by_a_placeholder_is_removed_completely),
+        cmocka_unit_test(a_path_is_listed_once),
+        cmocka_unit_test(log_lines_use_no_placeholder_numbers),
+        cmocka_unit_test(raw_bytes_and_stderr_are_searched),
+        cmocka_unit_test(a_private_key_may_span_records),
         cmocka_unit_test(the_command_keeps_its_words),
-        cmocka_unit_test(words_are_secret_by_what_stands_before_them),
-        cmocka_unit_test(of_an_address_the_host_is_kept),
-        cmocka_unit_test(the_path_of_the_server_is_not_told_by_requests),
-        cmocka_unit_test(everything_else_that_came_from_outside_is_looked_at),
-        cmocka_unit_test(no_text_of_a_line_is_passed_over),
+        cmocka_unit_test(words_after_a_secret_option_are_secret),
+        cmocka_unit_test(the_host_of_a_url_is_kept),
+        cmocka_unit_test(the_path_of_the_server_is_redacted_in_requests),
+        cmocka_unit_test(all_other_input_is_searched),
+        cmocka_unit_test(every_text_of_a_line_is_searched),
         cmocka_unit_test(a_private_key_ends_with_its_string),
-        cmocka_unit_test(a_value_may_be_cut_anywhere),
-        cmocka_unit_test(a_line_without_end_is_not_held_for_ever),
-        cmocka_unit_test(with_patterns_a_line_without_end_is_not_kept),
-        cmocka_unit_test(a_value_of_several_lines_may_be_cut_anywhere),
-        cmocka_unit_test(who_watches_is_told_where_but_not_what),
-        cmocka_unit_test(our_own_words_are_freed_too),
-        cmocka_unit_test(what_is_learnt_goes_from_everywhere_from_then_on),
-        cmocka_unit_test(what_is_learnt_goes_before_what_only_looks_like_a_secret),
-        cmocka_unit_test(keys_in_addresses_of_requests_are_not_kept),
+        cmocka_unit_test(a_value_on_stderr_may_be_split_anywhere),
+        cmocka_unit_test(an_endless_stderr_line_is_not_held),
+        cmocka_unit_test(with_patterns_an_endless_stderr_line_is_dropped),
+        cmocka_unit_test(a_value_of_several_lines_may_be_split_anywhere),
+        cmocka_unit_test(the_observer_gets_the_path_and_not_the_secret),
+        cmocka_unit_test(texts_of_mcpreel_are_redacted),
+        cmocka_unit_test(a_seen_secret_is_removed_everywhere_from_then_on),
+        cmocka_unit_test(a_seen_secret_has_precedence_over_a_credential_format),
+        cmocka_unit_test(keys_in_urls_of_requests_are_redacted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

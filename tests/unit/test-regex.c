@@ -28,7 +28,7 @@ static void a_pattern_matches_anywhere(void **state)
     assert_true(matches("caf\xc3\xa9", REGEX_EXACT, STR("un caf\xc3\xa9")));
 }
 
-static void case_counts_only_if_it_is_to(void **state)
+static void case_is_ignored_if_requested(void **state)
 {
     (void)state;
     assert_false(matches("ABC", REGEX_EXACT, STR("abc")));
@@ -42,7 +42,7 @@ static void any_bytes_can_be_searched(void **state)
     assert_false(matches("y", REGEX_EXACT, STR("\xff\0\xfex")));
 }
 
-static void what_is_no_pattern_says_why(void **state)
+static void an_invalid_pattern_reports_the_reason(void **state)
 {
     static const char *const bad[] = { "(",     "a{1001}", "(?=a)",  "(a)\\1",
                                        "[z-a]", "\\",      "(?<!a)b" };
@@ -60,7 +60,7 @@ static void what_is_no_pattern_says_why(void **state)
 }
 
 /* A backtracking engine would take longer than the universe. */
-static void the_classic_trap_is_none(void **state)
+static void nested_quantifiers_take_linear_time(void **state)
 {
     enum { LENGTH = 100000 };
     char *text = mem_alloc(LENGTH);
@@ -117,7 +117,7 @@ static void a_set_finds_every_match_of_every_pattern(void **state)
     assert_matches(regex_set_new(), "anything", "");
 }
 
-static void a_set_stops_when_it_is_told_to(void **state)
+static void a_set_stops_when_the_callback_returns_false(void **state)
 {
     struct regex_set *s = SET_OF("a");
     struct buf b;
@@ -144,7 +144,7 @@ static void assert_literals(struct regex_set *s, bool any, const char *want)
     regex_set_free(s);
 }
 
-static void a_set_knows_what_its_patterns_cannot_do_without(void **state)
+static void a_set_has_the_required_literals_of_its_patterns(void **state)
 {
     (void)state;
     assert_literals(SET_OF("Session-[0-9a-f]{32}"), false, "session- ");
@@ -155,7 +155,7 @@ static void a_set_knows_what_its_patterns_cannot_do_without(void **state)
     assert_literals(regex_set_new(), false, "");
 }
 
-static void a_set_refuses_what_matches_everywhere(void **state)
+static void a_pattern_that_matches_the_empty_text_is_rejected(void **state)
 {
     static const char *const bad[] = {
         "(",          "a*",          "",        "x?",    "(?=secret)",
@@ -180,14 +180,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pattern_matches_anywhere),
-        cmocka_unit_test(case_counts_only_if_it_is_to),
+        cmocka_unit_test(case_is_ignored_if_requested),
         cmocka_unit_test(any_bytes_can_be_searched),
-        cmocka_unit_test(what_is_no_pattern_says_why),
-        cmocka_unit_test(the_classic_trap_is_none),
+        cmocka_unit_test(an_invalid_pattern_reports_the_reason),
+        cmocka_unit_test(nested_quantifiers_take_linear_time),
         cmocka_unit_test(a_set_finds_every_match_of_every_pattern),
-        cmocka_unit_test(a_set_stops_when_it_is_told_to),
-        cmocka_unit_test(a_set_knows_what_its_patterns_cannot_do_without),
-        cmocka_unit_test(a_set_refuses_what_matches_everywhere),
+        cmocka_unit_test(a_set_stops_when_the_callback_returns_false),
+        cmocka_unit_test(a_set_has_the_required_literals_of_its_patterns),
+        cmocka_unit_test(a_pattern_that_matches_the_empty_text_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

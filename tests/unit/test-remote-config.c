@@ -27,7 +27,7 @@ static void assert_url(struct cli *d, const char *given, const char *url, const 
     remote_config_release(&r);
 }
 
-static void a_url_without_a_path_means_mcp(void **state)
+static void a_url_without_path_gets_the_path_mcp(void **state)
 {
     struct cli *d = *state;
 
@@ -99,7 +99,7 @@ static void assert_refused(struct cli *d, const struct remote_config_args *args,
     remote_config_release(&r);
 }
 
-static void what_cannot_be_used_is_told_without_its_value(void **state)
+static void invalid_headers_are_rejected_without_their_value(void **state)
 {
     static const struct {
         const char *given, *variable, *msg;
@@ -128,7 +128,7 @@ static void what_cannot_be_used_is_told_without_its_value(void **state)
 #define NO_SCHEME "the URL begins with neither 'http://' nor 'https://'"
 #define NO_HOST "the URL has no valid host and port"
 
-static void a_url_that_cannot_be_read_is_told_without_what_may_be_secret(void **state)
+static void an_invalid_url_is_reported_without_its_secrets(void **state)
 {
     static const struct {
         const char *given, *msg;
@@ -156,7 +156,7 @@ static void a_url_that_cannot_be_read_is_told_without_what_may_be_secret(void **
                    "'--target': 'h' cannot be used: " NO_SCHEME);
 }
 
-static void a_url_of_any_length_leaves_room_for_what_is_wrong_with_it(void **state)
+static void a_long_url_leaves_room_for_the_error(void **state)
 {
     struct remote_config_args args;
     char url[1024];
@@ -167,7 +167,7 @@ static void a_url_of_any_length_leaves_room_for_what_is_wrong_with_it(void **sta
     assert_refused(*state, &args, ERR_USAGE, "'--url': " NO_SCHEME);
 }
 
-static void what_is_said_of_a_server_that_is_nowhere_is_not_looked_at(void **state)
+static void options_without_a_url_are_not_checked(void **state)
 {
     const char *line = "no header";
     struct err e = ERR_NONE;
@@ -181,7 +181,7 @@ static void what_is_said_of_a_server_that_is_nowhere_is_not_looked_at(void **sta
     remote_config_release(&r);
 }
 
-static void there_is_one_server_and_what_is_said_of_it_is_there(void **state)
+static void only_one_server_with_its_options_is_accepted(void **state)
 {
     struct cli *d = *state;
 
@@ -202,7 +202,7 @@ static void without_a_url_there_is_no_server(void **state)
     remote_config_release(&r);
 }
 
-static void a_server_is_secure_by_its_scheme(void **state)
+static void the_scheme_decides_whether_a_server_is_secure(void **state)
 {
     static const struct {
         const char *url;
@@ -223,7 +223,7 @@ static void a_server_is_secure_by_its_scheme(void **state)
     }
 }
 
-static void what_is_secret_is_not_lent_to_other_machines(void **state)
+static void secrets_are_not_sent_for_other_hosts(void **state)
 {
     const char *line = "X-Key: secret", *plain = "Accept: text/plain";
     struct err e = ERR_NONE;
@@ -246,17 +246,17 @@ static void what_is_secret_is_not_lent_to_other_machines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(a_url_without_a_path_means_mcp),
+        WITH_CLI(a_url_without_path_gets_the_path_mcp),
         WITH_CLI(headers_are_sent_and_their_values_are_secrets),
         WITH_CLI(the_password_of_a_url_is_a_secret),
-        WITH_CLI(what_cannot_be_used_is_told_without_its_value),
-        WITH_CLI(a_url_that_cannot_be_read_is_told_without_what_may_be_secret),
-        WITH_CLI(a_url_of_any_length_leaves_room_for_what_is_wrong_with_it),
-        WITH_CLI(what_is_said_of_a_server_that_is_nowhere_is_not_looked_at),
-        WITH_CLI(there_is_one_server_and_what_is_said_of_it_is_there),
+        WITH_CLI(invalid_headers_are_rejected_without_their_value),
+        WITH_CLI(an_invalid_url_is_reported_without_its_secrets),
+        WITH_CLI(a_long_url_leaves_room_for_the_error),
+        WITH_CLI(options_without_a_url_are_not_checked),
+        WITH_CLI(only_one_server_with_its_options_is_accepted),
         WITH_CLI(without_a_url_there_is_no_server),
-        WITH_CLI(a_server_is_secure_by_its_scheme),
-        WITH_CLI(what_is_secret_is_not_lent_to_other_machines),
+        WITH_CLI(the_scheme_decides_whether_a_server_is_secure),
+        WITH_CLI(secrets_are_not_sent_for_other_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

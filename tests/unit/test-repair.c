@@ -40,7 +40,7 @@ static void mend(struct cli *d, const char *format, const char *story, const cha
     repair_release(&r);
 }
 
-static void the_copy_has_what_was_missing(void **state)
+static void the_copy_has_the_missing_records(void **state)
 {
     mend(*state, "recording", "| " PING("4") "| " PING("4"),
          "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:02.000Z',"
@@ -74,7 +74,7 @@ static void a_journal_becomes_another_format(void **state)
     repair_release(&r);
 }
 
-static void nothing_becomes_an_empty_recording(void **state)
+static void an_empty_file_becomes_an_empty_recording(void **state)
 {
     mend(*state, "recording", "",
          "{'type':'header','version':'1.0','recorded_at':'1970-01-01T00:00:00.000Z',"
@@ -130,7 +130,7 @@ static void the_copy_of_a_copy_is_the_same(void **state)
     }
 }
 
-static void what_is_odd_even_so_is_known(void **state)
+static void remaining_findings_are_returned(void **state)
 {
     struct inspect_file file = { .path = "a", .format = "recording" };
     struct err e = ERR_NONE;
@@ -146,7 +146,7 @@ static void what_is_odd_even_so_is_known(void **state)
     repair_release(&r);
 }
 
-static void what_cannot_be_written_is_known(void **state)
+static void lost_features_are_returned(void **state)
 {
     struct inspect_file file = { .path = "a", .format = "recording" };
     struct err e = ERR_NONE;
@@ -160,7 +160,7 @@ static void what_cannot_be_written_is_known(void **state)
     repair_release(&r);
 }
 
-static void without_an_end_there_is_no_copy(void **state)
+static void without_a_complete_record_no_copy_is_made(void **state)
 {
     struct inspect_file file = { .path = "a", .format = "recording" };
     struct cli *d = *state;
@@ -172,7 +172,7 @@ static void without_an_end_there_is_no_copy(void **state)
     assert_int_equal(cli_count_files(d), 0);
 }
 
-static void trouble_with_the_copy_is_told(void **state)
+static void an_error_of_the_copy_is_reported(void **state)
 {
     const struct record any = { .kind = RECORD_STDERR };
     struct inspect_file file = { .path = "a", .format = "recording" };
@@ -199,15 +199,15 @@ static void trouble_with_the_copy_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_CLI(the_copy_has_what_was_missing),
+        WITH_CLI(the_copy_has_the_missing_records),
         WITH_CLI(each_format_is_written_by_its_own_writer),
         WITH_CLI(a_journal_becomes_another_format),
-        WITH_CLI(nothing_becomes_an_empty_recording),
+        WITH_CLI(an_empty_file_becomes_an_empty_recording),
         WITH_CLI(the_copy_of_a_copy_is_the_same),
-        WITH_CLI(what_is_odd_even_so_is_known),
-        WITH_CLI(what_cannot_be_written_is_known),
-        WITH_CLI(without_an_end_there_is_no_copy),
-        WITH_CLI(trouble_with_the_copy_is_told),
+        WITH_CLI(remaining_findings_are_returned),
+        WITH_CLI(lost_features_are_returned),
+        WITH_CLI(without_a_complete_record_no_copy_is_made),
+        WITH_CLI(an_error_of_the_copy_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

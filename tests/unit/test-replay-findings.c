@@ -24,7 +24,7 @@ static int setup(void **state)
 
     loaded_index_init(&t->loaded, MATCH_SEQUENTIAL, recording);
     t->replay.index = &t->loaded.index;
-    replay_report_init(&t->replay.report, &t->loaded.index);
+    replay_report_init(&t->replay.report, &t->loaded.index, &t->replay.options.match);
     used_set_init(&t->none, t->loaded.index.call_count);
     buf_init(&t->lines, 1 << 20);
     *state = t;
@@ -185,6 +185,36 @@ static void everything_else_is_a_warning_unless_it_sets_the_exit_code(void **sta
                       "error upstream-failed #0: the upstream for unmatched requests failed\n");
 }
 
+static void matches_by_a_rule_are_notes(void **state)
+{
+    static const struct match_tool_mode tool = { STR_INIT("t"), MATCH_FUZZY };
+    struct result *t = *state;
+    struct replay_report *r = &t->replay.report;
+    struct call_verdict_totals totals;
+    struct compare_rules rules;
+    struct err e = ERR_NONE;
+
+    compare_rules_init(&rules);
+    assert_true(compare_rules_add_path(&rules, COMPARE_PATH_IGNORE, STR("$..q"), &e));
+    t->replay.options.match.tools = &tool;
+    t->replay.options.match.tool_count = 1;
+    t->replay.options.match.rules.ignore = &rules;
+    replay_report_release(r);
+    replay_report_init(r, &t->loaded.index, &t->replay.options.match);
+    replay_report_add_reason(r, 2, &(struct match_reason){ .rules = { 0 }, .rule_count = 1 });
+    replay_report_add_reason(r, 2,
+                             &(struct match_reason){ .rules = { 0, 1 }, .rule_count = 2 });
+    r->redacted = 3;
+    totals = check_findings(
+        t, "note ignored-params #0: 2 requests matched because values are ignored: "
+           "ignore_paths '$..q' (2)\n"
+           "note tool-mode #0: 1 request matched by the mode for a tool: match t=fuzzy (1)\n"
+           "note redacted-params #0: 3 requests matched a call with redacted params, which "
+           "were not compared\n");
+    assert_int_equal(totals.findings[FINDING_NOTE], 3);
+    compare_rules_release(&rules);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -194,6 +224,7 @@ int main(void)
         TEST(a_miss_is_an_error_if_it_sets_the_exit_code),
         TEST(misses_that_were_not_kept_are_counted),
         TEST(everything_else_is_a_warning_unless_it_sets_the_exit_code),
+        TEST(matches_by_a_rule_are_notes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,8 +18,14 @@ static void miss_of(struct replay_report *r, const char *live, uint32_t nearest)
 }
 
 /* long function: one report with an entry of each kind */
-static void it_counts_lists_and_names(void **state)
+static void the_report_has_counts_lists_and_names(void **state)
 {
+    static const struct match_tool_mode tool = { STR_INIT("t"), MATCH_FUZZY };
+    static const struct match_options how = { .tools = &tool, .tool_count = 1 };
+    const struct match_reason why = { .rules = { 1, 2 },
+                                      .rule_count = 2,
+                                      .paths = { { STR("$.params.n"), 1 } },
+                                      .path_count = 1 };
     struct arena a = { 0 };
     struct loaded_index s;
     struct replay_report r;
@@ -28,7 +34,7 @@ static void it_counts_lists_and_names(void **state)
 
     (void)state;
     loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
-    replay_report_init(&r, &s.index);
+    replay_report_init(&r, &s.index, &how);
     used_set_init(&none, s.index.call_count);
     buf_init(&text, 1 << 16);
     replay_report_add_match(
@@ -37,6 +43,7 @@ static void it_counts_lists_and_names(void **state)
         replay_report_add_match(
             &r, &(struct match){ .outcome = MATCH_FOUND, .call = 2, .skipped_first = 3 },
             &none);
+    replay_report_add_reason(&r, 2, &why);
     replay_report_add_refusal(&r);
     replay_report_add_server_request(&r, 2, STR("q"), SERVER_REQUEST_SENT);
     replay_report_add_server_request(&r, 2, STR("q"), SERVER_REQUEST_DIFFERS);
@@ -60,7 +67,8 @@ static void it_counts_lists_and_names(void **state)
         terse_json(
             &a,
             "{'v':2,'command':'replay','exit_code':1,'requests':5,'matched':3,'repeated':1,"
-            "'from_other_session':1,'differing_params':1,'redacted_params':0,'ambiguous':0,'"
+            "'from_other_session':1,'differing_params':1,'redacted_params':0,"
+            "'ignored_params':0,'ambiguous':0,'"
             "skipped':1,'unsupported_protocol_version':1,"
             "'unmatched':1,'forwarded':1,"
             "'unused':2,'server_requests':1,'server_requests_differing':1,'server_requests_"
@@ -69,7 +77,13 @@ static void it_counts_lists_and_names(void **state)
             ":'tools/"
             "call','subject':"
             "'x','reason':'no-match','nearest':{'seq':3,'method':"
-            "'tools/call','subject':'b'}}],'skipped_requests':[{'seq':3,'method':"
+            "'tools/call','subject':'b'}}],"
+            "'match_rules':[{'rule':'match','value':'t=fuzzy','requests':0},{'rule':'match',"
+            "'value':'sequential','requests':1}],'rule_matches':[{'request':{'seq':2,'method':"
+            "'tools/"
+            "call','subject':'a'},'rules':[{'rule':'match','value':'sequential'},{'rule':"
+            "'redacted'}],'paths':['$.params.n']}],"
+            "'skipped_requests':[{'seq':3,'method':"
             "'tools/call','subject':'b'}],'server_request_notes':[{'method':'q','outcome':"
             "'differs','request':{'seq':2,'method':'tools/call','subject':'a'}},"
             "{'method':'p','outcome':'unsupported','request':{'seq':2,'method':'tools/call',"
@@ -84,14 +98,51 @@ static void it_counts_lists_and_names(void **state)
     arena_release(&a);
 }
 
-static void of_many_misses_the_first_are_kept(void **state)
+static void rules_are_counted_and_named(void **state)
+{
+    static const struct match_tool_mode tool = { STR_INIT("t"), MATCH_FUZZY };
+    struct match_options how = { .mode = MATCH_FUZZY, .tools = &tool, .tool_count = 1 };
+    struct compare_rules rules;
+    struct err e = ERR_NONE;
+    struct loaded_index s;
+    struct replay_report r;
+    struct buf text;
+
+    (void)state;
+    compare_rules_init(&rules);
+    assert_true(compare_rules_add_path(&rules, COMPARE_PATH_IGNORE, STR("$..q"), &e));
+    assert_true(compare_rules_add_field(&rules, STR("day"), &e));
+    how.rules.ignore = &rules;
+    loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
+    replay_report_init(&r, &s.index, &how);
+    for (int i = 0; i < REPLAY_REPORT_MAX + 7; i++)
+        replay_report_add_reason(&r, 2,
+                                 &(struct match_reason){ .rules = { 0, 1 }, .rule_count = 2 });
+    replay_report_add_reason(&r, 2, &(struct match_reason){ .rules = { 2 }, .rule_count = 1 });
+    assert_int_equal(r.reason_count, REPLAY_REPORT_MAX);
+    assert_int_equal(replay_report_rule_requests(&r, MATCH_RULE_IGNORE), REPLAY_REPORT_MAX + 7);
+    assert_int_equal(replay_report_rule_requests(&r, MATCH_RULE_TOOL_MODE), 1);
+    assert_int_equal(replay_report_rule_requests(&r, MATCH_RULE_MODE), 0);
+    buf_init(&text, 1 << 12);
+    replay_report_write_rules(&r, MATCH_RULE_IGNORE, &text);
+    assert_str(buf_str(&text), STR("ignore_paths '$..q' (107), ignore_fields 'day' (107)"));
+    buf_clear(&text);
+    replay_report_write_rules(&r, MATCH_RULE_TOOL_MODE, &text);
+    assert_str(buf_str(&text), STR("match t=fuzzy (1)"));
+    buf_release(&text);
+    replay_report_release(&r);
+    loaded_index_release(&s);
+    compare_rules_release(&rules);
+}
+
+static void only_the_first_misses_are_listed(void **state)
 {
     struct loaded_index s;
     struct replay_report r;
 
     (void)state;
     loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
-    replay_report_init(&r, &s.index);
+    replay_report_init(&r, &s.index, loaded_index_exact());
     for (int i = 0; i < REPLAY_REPORT_MAX + 7; i++)
         miss_of(&r, "{'id':1,'method':'own'}", 0);
     assert_int_equal(r.miss_count, REPLAY_REPORT_MAX);
@@ -103,8 +154,9 @@ static void of_many_misses_the_first_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_counts_lists_and_names),
-        cmocka_unit_test(of_many_misses_the_first_are_kept),
+        cmocka_unit_test(the_report_has_counts_lists_and_names),
+        cmocka_unit_test(rules_are_counted_and_named),
+        cmocka_unit_test(only_the_first_misses_are_listed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static void check(const char *play, bool passes, const char *says)
     "s2c {\"id\":1,\"result\":{}}\n"                                                           \
     ">> {\"id\":2,\"method\":\"tools/list\"}\n"
 
-static void a_playbook_fails_on_everything_that_is_not_as_it_says(void **state)
+static void a_playbook_fails_on_every_deviation(void **state)
 {
     (void)state;
     check(LIST "<< {\"id\":2,\"result\":{}}\n", true, "");
@@ -40,7 +40,7 @@ static void a_playbook_fails_on_everything_that_is_not_as_it_says(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_playbook_fails_on_everything_that_is_not_as_it_says),
+        cmocka_unit_test(a_playbook_fails_on_every_deviation),
     };
     return text_cases_run("mock", tests, 1, "tests/playbook/*.play", playbook_run);
 }

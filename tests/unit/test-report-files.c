@@ -29,7 +29,7 @@ static void check_rejected(const struct str_list *values, const char *input, enu
     assert_int_equal(temp_dir_count("."), 1);
 }
 
-static void a_file_that_cannot_be_written_is_found_first(void **state)
+static void a_file_that_cannot_be_written_is_reported_first(void **state)
 {
     (void)state;
     temp_dir_put("there", STR("x"));
@@ -159,7 +159,8 @@ static void count_end(struct verdict_report *self, const struct verdict_report_r
 
 static void another_output_gets_the_same_calls(void **state)
 {
-    struct counter c = { .report = { count_begin, count_verdict, count_finding, count_end } };
+    struct counter c = { .report = { count_begin, count_verdict, count_finding, count_end,
+                                     verdict_report_finish_nothing } };
 
     (void)state;
     write_reports(&(struct str_list){ 0 }, &target, &c.report);
@@ -216,7 +217,7 @@ static void one_failure_does_not_stop_the_other_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_file_that_cannot_be_written_is_found_first),
+        IN_TEMP_DIR(a_file_that_cannot_be_written_is_reported_first),
         IN_TEMP_DIR(each_file_gets_its_format),
         IN_TEMP_DIR(existing_files_are_replaced_if_allowed),
         IN_TEMP_DIR(standard_output_is_a_file_if_allowed),

@@ -47,7 +47,7 @@ static void run(struct split_input *c, struct buf *seen)
     request_head_release(&r);
 }
 
-static void every_cut_gives_the_same_request_and_leaves_its_body(void **state)
+static void a_request_split_at_any_byte_is_the_same(void **state)
 {
     (void)state;
     assert_splits(STR("GET / HTTP/1.1\r\nHost: a\r\n\r\n"), run,
@@ -108,7 +108,7 @@ static void one_empty_line_may_come_first(void **state)
                   STR("400 a first line that is not 'METHOD TARGET VERSION'"));
 }
 
-static void the_connection_stays_unless_one_side_is_old_or_says_no(void **state)
+static void the_connection_is_kept_unless_http_1_0_or_close(void **state)
 {
     static const struct {
         const char *head, *want;
@@ -379,7 +379,7 @@ static void compose_fields(struct buf *to, size_t count)
     buf_add(to, STR("\r\n"));
 }
 
-static void limits_hold_below_at_and_above(void **state)
+static void limits_are_exact(void **state)
 {
     struct buf head;
 
@@ -443,8 +443,8 @@ static void tell(struct request_head *r, struct str first, struct str second, st
     buf_add(seen, second);
 }
 
-/* What comes of `text` after `before`, cut there, is what would come of it alone. Whether it
- * was taken for the same. */
+/* The result for `text` after `before`, cut there, must be the result for it alone. Returns
+ * whether the cache was used. */
 static bool is_as_alone(struct str before, struct str text, size_t cut)
 {
     struct str a = str_n(text.at, cut), b = str_n(text.at + cut, text.len - cut);
@@ -472,7 +472,7 @@ static bool is_as_alone(struct str before, struct str text, size_t cut)
 
 #define AGAIN POST "Content-Length: 200 \r\nAccept: */*\r\n\r\n"
 
-static void a_head_that_differs_in_any_byte_is_read_as_if_it_were_the_first(void **state)
+static void a_changed_head_is_parsed_like_a_first_one(void **state)
 {
     char text[] = AGAIN "{}";
     struct str whole = str_n(text, sizeof text - 1);
@@ -496,7 +496,7 @@ static void a_head_that_differs_in_any_byte_is_read_as_if_it_were_the_first(void
     }
 }
 
-static void heads_follow_each_other_in_any_order(void **state)
+static void different_heads_may_follow_each_other(void **state)
 {
     static const char *const heads[] = {
         AGAIN,
@@ -526,7 +526,7 @@ static void heads_follow_each_other_in_any_order(void **state)
                      9); /* itself, but for two that are refused; one without its blank */
 }
 
-static void only_so_much_is_kept_for_the_next_one(void **state)
+static void the_cache_of_the_previous_head_is_limited(void **state)
 {
     struct buf head;
 
@@ -543,20 +543,20 @@ static void only_so_much_is_kept_for_the_next_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_cut_gives_the_same_request_and_leaves_its_body),
+        cmocka_unit_test(a_request_split_at_any_byte_is_the_same),
         cmocka_unit_test(the_target_is_a_path_a_url_or_an_asterisk),
         cmocka_unit_test(the_spelling_of_method_and_target_is_kept),
         cmocka_unit_test(one_empty_line_may_come_first),
-        cmocka_unit_test(the_connection_stays_unless_one_side_is_old_or_says_no),
+        cmocka_unit_test(the_connection_is_kept_unless_http_1_0_or_close),
         cmocka_unit_test(only_a_request_with_a_body_waits_for_100),
         cmocka_unit_test(upgrade_is_ignored),
         cmocka_unit_test(ambiguous_requests_are_rejected_at_every_split),
         cmocka_unit_test(a_rejection_is_final),
-        cmocka_unit_test(limits_hold_below_at_and_above),
+        cmocka_unit_test(limits_are_exact),
         cmocka_unit_test(requests_on_one_connection_follow_each_other),
-        cmocka_unit_test(a_head_that_differs_in_any_byte_is_read_as_if_it_were_the_first),
-        cmocka_unit_test(heads_follow_each_other_in_any_order),
-        cmocka_unit_test(only_so_much_is_kept_for_the_next_one),
+        cmocka_unit_test(a_changed_head_is_parsed_like_a_first_one),
+        cmocka_unit_test(different_heads_may_follow_each_other),
+        cmocka_unit_test(the_cache_of_the_previous_head_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

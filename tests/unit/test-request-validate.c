@@ -55,7 +55,7 @@ static void check(const struct request_rules *rules, const struct case_ *cases, 
 #define MTOLD "{\"method\":\"notifications/cancelled\",\"params\":{$META}}"
 #define V26 "version=2026-07-28 "
 
-static void a_server_with_sessions(void **state)
+static void requests_to_a_server_with_sessions_are_validated(void **state)
 {
     static const struct case_ cases[] = {
         { "POST " INIT, SESSION_NONE, 0, 0 },
@@ -104,7 +104,7 @@ static void a_server_with_sessions(void **state)
     CHECK(stateful, cases);
 }
 
-static void a_server_without_sessions_and_without_a_stream(void **state)
+static void requests_to_a_server_without_sessions_and_stream_are_validated(void **state)
 {
     static const struct case_ cases[] = {
         { "POST " INIT, SESSION_NONE, 0, 0 },       { "POST " LIST, SESSION_NONE, 0, 0 },
@@ -116,7 +116,7 @@ static void a_server_without_sessions_and_without_a_stream(void **state)
     CHECK(stateless, cases);
 }
 
-static void a_server_of_the_era_without_sessions(void **state)
+static void requests_to_a_stateless_server_are_validated(void **state)
 {
     static const struct case_ cases[] = {
         { "POST modern " MLIST, SESSION_NONE, 0, 0 },
@@ -150,7 +150,7 @@ static void a_server_of_the_era_without_sessions(void **state)
     CHECK(modern, cases);
 }
 
-static void a_server_of_both_eras(void **state)
+static void requests_to_a_server_of_both_protocols_are_validated(void **state)
 {
     static const struct case_ cases[] = {
         { "POST " INIT, SESSION_NONE, 0, 0 },
@@ -168,7 +168,7 @@ static void a_server_of_both_eras(void **state)
     CHECK(both, cases);
 }
 
-static void nobody_serves_the_pages_of_others(void **state)
+static void requests_of_other_origins_are_rejected(void **state)
 {
     static const struct case_ cases[] = {
         { "POST host=other " INIT, SESSION_NONE, 403, -32000 },
@@ -197,7 +197,7 @@ static struct str said(const struct request_rules *rules, const char *line, stru
     return data;
 }
 
-static void what_there_is_instead_is_told(void **state)
+static void rejections_list_the_supported_values(void **state)
 {
     struct arena a = { NULL, 0 };
     struct str allow;
@@ -216,7 +216,7 @@ static void what_there_is_instead_is_told(void **state)
     arena_release(&a);
 }
 
-static void the_new_era_has_statuses_for_some_errors(void **state)
+static void some_errors_have_an_http_status_in_the_stateless_protocol(void **state)
 {
     static const struct {
         const char *message;
@@ -248,13 +248,13 @@ static void the_new_era_has_statuses_for_some_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_with_sessions),
-        cmocka_unit_test(a_server_without_sessions_and_without_a_stream),
-        cmocka_unit_test(a_server_of_the_era_without_sessions),
-        cmocka_unit_test(a_server_of_both_eras),
-        cmocka_unit_test(nobody_serves_the_pages_of_others),
-        cmocka_unit_test(what_there_is_instead_is_told),
-        cmocka_unit_test(the_new_era_has_statuses_for_some_errors),
+        cmocka_unit_test(requests_to_a_server_with_sessions_are_validated),
+        cmocka_unit_test(requests_to_a_server_without_sessions_and_stream_are_validated),
+        cmocka_unit_test(requests_to_a_stateless_server_are_validated),
+        cmocka_unit_test(requests_to_a_server_of_both_protocols_are_validated),
+        cmocka_unit_test(requests_of_other_origins_are_rejected),
+        cmocka_unit_test(rejections_list_the_supported_values),
+        cmocka_unit_test(some_errors_have_an_http_status_in_the_stateless_protocol),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ static void check(const struct outgoing_request *a, const struct request_write_c
     buf_release(&seen);
 }
 
-static void lines_go_out_in_order_and_as_they_are_spelled(void **state)
+static void headers_are_written_in_order_with_their_spelling(void **state)
 {
     struct outgoing_request a = { .method = STR("POST"),
                                   .target = STR("/m?q"),
@@ -134,7 +134,7 @@ static void control_characters_are_bugs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_go_out_in_order_and_as_they_are_spelled),
+        cmocka_unit_test(headers_are_written_in_order_with_their_spelling),
         cmocka_unit_test(hop_by_hop_headers_are_left_out),
         cmocka_unit_test(a_host_that_connection_names_is_replaced),
         cmocka_unit_test(extra_headers_replace_those_of_the_request),

@@ -92,7 +92,7 @@ static void the_response_to_head_has_no_body(void **state)
 }
 
 /* As HTTP has it, but such a connection is good for nothing more. */
-static void chunks_count_more_than_a_length(void **state)
+static void chunked_encoding_has_precedence_over_content_length(void **state)
 {
     (void)state;
     assert_splits(
@@ -155,7 +155,7 @@ static void ambiguous_responses_are_rejected(void **state)
     }
 }
 
-static void a_head_without_end_is_refused_at_its_limit(void **state)
+static void an_endless_head_is_rejected_at_its_limit(void **state)
 {
     struct buf text, seen;
 
@@ -171,7 +171,7 @@ static void a_head_without_end_is_refused_at_its_limit(void **state)
     buf_release(&seen);
 }
 
-static void after_one_there_is_another(void **state)
+static void another_response_may_follow(void **state)
 {
     struct str in = STR("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nrest");
     struct response_head r;
@@ -194,10 +194,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heads_are_parsed_at_every_split),
         cmocka_unit_test(the_response_to_head_has_no_body),
-        cmocka_unit_test(chunks_count_more_than_a_length),
+        cmocka_unit_test(chunked_encoding_has_precedence_over_content_length),
         cmocka_unit_test(ambiguous_responses_are_rejected),
-        cmocka_unit_test(a_head_without_end_is_refused_at_its_limit),
-        cmocka_unit_test(after_one_there_is_another),
+        cmocka_unit_test(an_endless_head_is_rejected_at_its_limit),
+        cmocka_unit_test(another_response_may_follow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

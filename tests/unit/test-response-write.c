@@ -18,7 +18,7 @@ static void check(struct outgoing_response *r, struct str want)
     headers_release(&r->headers);
 }
 
-static void a_head_has_its_lines_in_order(void **state)
+static void a_head_has_its_headers_in_order(void **state)
 {
     struct outgoing_response r = { .status = 200, .body = { BODY_LENGTH, 12 } };
 
@@ -30,7 +30,7 @@ static void a_head_has_its_lines_in_order(void **state)
                   "x-Two: b\tc \xff\r\nContent-Length: 12\r\n\r\n"));
 }
 
-static void the_framing_composes_its_header(void **state)
+static void the_framing_selects_its_header(void **state)
 {
     struct outgoing_response r = { .status = 200, .body = { .kind = BODY_CHUNKED } };
 
@@ -56,7 +56,7 @@ static void a_given_phrase_is_used(void **state)
     check(&r, STR("HTTP/1.1 299 \r\n\r\n"));
 }
 
-static void a_head_for_which_there_is_no_room_is_not_begun(void **state)
+static void a_head_without_room_is_not_begun(void **state)
 {
     struct outgoing_response r = { .status = 200, .close = true, .body = { BODY_LENGTH, 1 } };
     struct err e = ERR_NONE;
@@ -75,7 +75,7 @@ static void a_head_for_which_there_is_no_room_is_not_begun(void **state)
     headers_release(&r.headers);
 }
 
-static void nothing_can_add_a_line(void **state)
+static void line_breaks_in_headers_are_rejected(void **state)
 {
     static const struct {
         struct str name, value;
@@ -163,11 +163,11 @@ static void every_used_status_has_a_phrase(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_head_has_its_lines_in_order),
-        cmocka_unit_test(the_framing_composes_its_header),
+        cmocka_unit_test(a_head_has_its_headers_in_order),
+        cmocka_unit_test(the_framing_selects_its_header),
         cmocka_unit_test(a_given_phrase_is_used),
-        cmocka_unit_test(a_head_for_which_there_is_no_room_is_not_begun),
-        cmocka_unit_test(nothing_can_add_a_line),
+        cmocka_unit_test(a_head_without_room_is_not_begun),
+        cmocka_unit_test(line_breaks_in_headers_are_rejected),
         cmocka_unit_test(framing_headers_of_callers_are_rejected),
         cmocka_unit_test(invalid_calls_are_bugs),
         cmocka_unit_test(every_used_status_has_a_phrase),

@@ -104,7 +104,7 @@ static void end(struct bench *b)
 
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"
 
-static void the_engine_speaks_with_the_server_until_it_finishes(void **state)
+static void the_engine_exchanges_messages_with_the_server_until_it_finishes(void **state)
 {
     struct bench b;
 
@@ -123,7 +123,7 @@ static void the_engine_speaks_with_the_server_until_it_finishes(void **state)
     end(&b);
 }
 
-static void the_servers_stderr_is_logged_and_its_last_words_kept(void **state)
+static void the_servers_stderr_is_logged_and_its_last_line_kept(void **state)
 {
     struct bench b;
 
@@ -135,7 +135,7 @@ static void the_servers_stderr_is_logged_and_its_last_words_kept(void **state)
     end(&b);
 }
 
-static void last_words_have_a_limit(void **state)
+static void the_kept_stderr_is_limited(void **state)
 {
     struct bench b;
 
@@ -145,7 +145,7 @@ static void last_words_have_a_limit(void **state)
     end(&b);
 }
 
-static void a_server_that_goes_first_ends_the_session(void **state)
+static void a_server_that_exits_ends_the_session(void **state)
 {
     struct bench b;
 
@@ -158,7 +158,7 @@ static void a_server_that_goes_first_ends_the_session(void **state)
 }
 
 /* Whatever the server does, silent or not, there is an end. */
-static void too_long_is_too_long(void **state)
+static void the_time_limit_ends_the_session(void **state)
 {
     static const char *const scripts[] = {
         "sleep 30",
@@ -191,7 +191,7 @@ static void a_server_that_cannot_be_started_is_an_error(void **state)
     end(&b);
 }
 
-static void without_a_limit_it_takes_its_time(void **state)
+static void without_a_time_limit_the_session_is_not_ended(void **state)
 {
     struct bench b;
 
@@ -201,7 +201,7 @@ static void without_a_limit_it_takes_its_time(void **state)
     end(&b);
 }
 
-static void a_signal_ends_the_server_and_the_caller_knows(void **state)
+static void a_signal_ends_the_server_and_is_reported(void **state)
 {
     static char *const argv[] = { "/bin/sh", "-c", "exec sleep 60", NULL };
 
@@ -293,7 +293,7 @@ static void a_server_that_cannot_be_reached_is_lost(void **state)
     end(&b);
 }
 
-static void a_server_that_wants_credentials_is_known(void **state)
+static void a_server_that_requires_credentials_is_recognized(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -315,7 +315,7 @@ static void a_server_that_wants_credentials_is_known(void **state)
     fake_server_join(&peer);
 }
 
-static void an_http_server_has_a_limit_too(void **state)
+static void an_http_session_has_a_time_limit(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -338,7 +338,7 @@ static void an_http_server_has_a_limit_too(void **state)
     fake_server_join(&peer);
 }
 
-static void a_signal_ends_an_http_session_too(void **state)
+static void a_signal_ends_an_http_session(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -364,19 +364,19 @@ static void a_signal_ends_an_http_session_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_engine_speaks_with_the_server_until_it_finishes),
-        cmocka_unit_test(the_servers_stderr_is_logged_and_its_last_words_kept),
-        cmocka_unit_test(last_words_have_a_limit),
-        cmocka_unit_test(a_server_that_goes_first_ends_the_session),
-        cmocka_unit_test(too_long_is_too_long),
+        cmocka_unit_test(the_engine_exchanges_messages_with_the_server_until_it_finishes),
+        cmocka_unit_test(the_servers_stderr_is_logged_and_its_last_line_kept),
+        cmocka_unit_test(the_kept_stderr_is_limited),
+        cmocka_unit_test(a_server_that_exits_ends_the_session),
+        cmocka_unit_test(the_time_limit_ends_the_session),
         cmocka_unit_test(a_server_that_cannot_be_started_is_an_error),
-        cmocka_unit_test(without_a_limit_it_takes_its_time),
-        cmocka_unit_test(a_signal_ends_the_server_and_the_caller_knows),
+        cmocka_unit_test(without_a_time_limit_the_session_is_not_ended),
+        cmocka_unit_test(a_signal_ends_the_server_and_is_reported),
         cmocka_unit_test(the_server_may_be_at_a_url),
         cmocka_unit_test(a_server_that_cannot_be_reached_is_lost),
-        cmocka_unit_test(a_server_that_wants_credentials_is_known),
-        cmocka_unit_test(an_http_server_has_a_limit_too),
-        cmocka_unit_test(a_signal_ends_an_http_session_too),
+        cmocka_unit_test(a_server_that_requires_credentials_is_recognized),
+        cmocka_unit_test(an_http_session_has_a_time_limit),
+        cmocka_unit_test(a_signal_ends_an_http_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -145,7 +145,7 @@ static void end(struct session *s)
     buf_release(&s->log);
 }
 
-static void lines_become_events_and_wishes_become_lines(void **state)
+static void lines_become_events_and_actions_become_lines(void **state)
 {
     struct session s;
 
@@ -157,7 +157,7 @@ static void lines_become_events_and_wishes_become_lines(void **state)
     end(&s);
 }
 
-static void the_engine_decides_when_it_is_over(void **state)
+static void the_engine_decides_when_the_run_ends(void **state)
 {
     struct session s;
 
@@ -168,7 +168,7 @@ static void the_engine_decides_when_it_is_over(void **state)
     end(&s);
 }
 
-static void a_timer_rings(void **state)
+static void a_timer_expires(void **state)
 {
     struct session s;
 
@@ -179,7 +179,7 @@ static void a_timer_rings(void **state)
     end(&s);
 }
 
-static void a_signal_is_a_client_that_has_gone_and_a_hurry(void **state)
+static void a_signal_becomes_input_closed_with_shutting_down(void **state)
 {
     struct session s;
 
@@ -190,7 +190,7 @@ static void a_signal_is_a_client_that_has_gone_and_a_hurry(void **state)
     end(&s);
 }
 
-static void a_server_behind_it_is_started_when_asked_for(void **state)
+static void the_upstream_is_started_by_an_action(void **state)
 {
     static char *const cat[] = { "cat", NULL }, *const none[] = { "./no-such-program", NULL };
     struct session s;
@@ -209,11 +209,11 @@ static void a_server_behind_it_is_started_when_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_become_events_and_wishes_become_lines),
-        cmocka_unit_test(the_engine_decides_when_it_is_over),
-        cmocka_unit_test(a_timer_rings),
-        cmocka_unit_test(a_signal_is_a_client_that_has_gone_and_a_hurry),
-        cmocka_unit_test(a_server_behind_it_is_started_when_asked_for),
+        cmocka_unit_test(lines_become_events_and_actions_become_lines),
+        cmocka_unit_test(the_engine_decides_when_the_run_ends),
+        cmocka_unit_test(a_timer_expires),
+        cmocka_unit_test(a_signal_becomes_input_closed_with_shutting_down),
+        cmocka_unit_test(the_upstream_is_started_by_an_action),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,11 +46,12 @@ static void on_finding(void *to, const struct finding *f)
 
 static const struct verify_events events = { on_verdict, on_finding };
 
-static bool no_secret(void *arg, struct str name, struct str *value)
+static bool no_secret(void *arg, struct str name, struct str *value, struct str *why)
 {
     (void)arg;
     (void)name;
     (void)value;
+    (void)why;
     return false;
 }
 
@@ -62,7 +63,8 @@ static void write_nothing(void *arg, struct str text)
 
 static void load(struct rig *r, const char *recording)
 {
-    struct params_rules rules = matcher_rules(MATCH_BY_REQUEST, false);
+    struct params_rules rules =
+        matcher_rules(&(struct match_options){ .mode = MATCH_BY_REQUEST }, false);
 
     *r = (struct rig){ .log = { .write = write_nothing, .level = LOG_ERROR } };
     r->app = (struct app){ .log = &r->log };
@@ -154,6 +156,19 @@ static void a_server_that_never_responds_is_an_error(void **state)
     end(&r);
 }
 
+static void a_server_that_hangs_is_not_said_to_have_ended(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, SESSION("a"));
+    r.run.config.timeout_us = 100 * 1000;
+    assert_false(run_script(&r, "exec sleep 20"));
+    assert_int_equal(r.error.kind, ERR_PEER);
+    assert_string_equal(r.error.msg, "'/bin/sh' did not respond");
+    end(&r);
+}
+
 static void a_server_that_cannot_be_started_is_an_error(void **state)
 {
     char name[] = "/nowhere/at/all";
@@ -185,7 +200,7 @@ static void a_failing_before_command_ends_the_run(void **state)
     end(&r);
 }
 
-static void a_before_command_may_take_its_time_and_read_nothing(void **state)
+static void a_before_command_may_be_slow_and_read_nothing(void **state)
 {
     struct rig r;
 
@@ -203,9 +218,10 @@ int main(void)
         cmocka_unit_test(each_recorded_session_gets_a_process),
         cmocka_unit_test(a_crash_in_one_session_does_not_hide_the_others),
         cmocka_unit_test(a_server_that_never_responds_is_an_error),
+        cmocka_unit_test(a_server_that_hangs_is_not_said_to_have_ended),
         cmocka_unit_test(a_server_that_cannot_be_started_is_an_error),
         cmocka_unit_test(a_failing_before_command_ends_the_run),
-        cmocka_unit_test(a_before_command_may_take_its_time_and_read_nothing),
+        cmocka_unit_test(a_before_command_may_be_slow_and_read_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

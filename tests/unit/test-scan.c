@@ -236,31 +236,31 @@ static unsigned for_each_row(void (*check)(const struct seen_row *))
     return n;
 }
 
-static void the_table_is_right(void **state)
+static void the_character_table_is_correct(void **state)
 {
     (void)state;
     assert_true(for_each_row(check_verdict) >= 300);
 }
 
-static void every_cut_wants_more_or_shows_the_same_fault(void **state)
+static void every_truncation_is_incomplete_or_the_same_error(void **state)
 {
     (void)state;
     for_each_row(check_every_cut);
 }
 
-static void the_first_value_agrees_with_the_whole(void **state)
+static void the_first_value_agrees_with_the_whole_text(void **state)
 {
     (void)state;
     for_each_row(check_first);
 }
 
-static void the_place_in_memory_does_not_matter(void **state)
+static void the_alignment_in_memory_does_not_matter(void **state)
 {
     (void)state;
     for_each_row(check_every_place);
 }
 
-static void what_is_right_or_wrong_alone_is_so_inside_others(void **state)
+static void validity_does_not_depend_on_nesting(void **state)
 {
     (void)state;
     for_each_row(check_inside_others);
@@ -277,7 +277,7 @@ static struct str times(struct buf *b, size_t n, const char *before, const char 
     return buf_str(b);
 }
 
-static void hostile_texts_end_quickly_with_the_right_verdict(void **state)
+static void hostile_texts_end_quickly_with_the_right_result(void **state)
 {
     enum { MANY = 1000000 };
     struct buf b;
@@ -312,7 +312,7 @@ static void hostile_texts_end_quickly_with_the_right_verdict(void **state)
     buf_release(&b);
 }
 
-static void one_value_too_many_is_named(void **state)
+static void a_second_value_is_an_error(void **state)
 {
     struct buf b;
     struct outcome o;
@@ -331,7 +331,7 @@ static void one_value_too_many_is_named(void **state)
     buf_release(&b);
 }
 
-static void a_text_too_long_is_not_even_looked_at(void **state)
+static void a_too_long_text_is_not_scanned(void **state)
 {
     struct json_fault fault;
     struct json j;
@@ -344,7 +344,7 @@ static void a_text_too_long_is_not_even_looked_at(void **state)
     json_release(&j);
 }
 
-static void no_text_at_all_is_an_empty_one(void **state)
+static void a_null_text_is_an_empty_text(void **state)
 {
     struct json_fault fault;
     struct json j;
@@ -359,7 +359,7 @@ static void no_text_at_all_is_an_empty_one(void **state)
     json_release(&j);
 }
 
-static void a_scan_leaves_no_trace_of_the_one_before(void **state)
+static void a_scan_does_not_depend_on_the_previous_one(void **state)
 {
     struct json_fault fault = { .kind = JSON_FAULT_NONE };
     struct json j;
@@ -379,16 +379,16 @@ static void a_scan_leaves_no_trace_of_the_one_before(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_right),
-        cmocka_unit_test(every_cut_wants_more_or_shows_the_same_fault),
-        cmocka_unit_test(the_first_value_agrees_with_the_whole),
-        cmocka_unit_test(the_place_in_memory_does_not_matter),
-        cmocka_unit_test(what_is_right_or_wrong_alone_is_so_inside_others),
-        cmocka_unit_test(hostile_texts_end_quickly_with_the_right_verdict),
-        cmocka_unit_test(one_value_too_many_is_named),
-        cmocka_unit_test(a_text_too_long_is_not_even_looked_at),
-        cmocka_unit_test(no_text_at_all_is_an_empty_one),
-        cmocka_unit_test(a_scan_leaves_no_trace_of_the_one_before),
+        cmocka_unit_test(the_character_table_is_correct),
+        cmocka_unit_test(every_truncation_is_incomplete_or_the_same_error),
+        cmocka_unit_test(the_first_value_agrees_with_the_whole_text),
+        cmocka_unit_test(the_alignment_in_memory_does_not_matter),
+        cmocka_unit_test(validity_does_not_depend_on_nesting),
+        cmocka_unit_test(hostile_texts_end_quickly_with_the_right_result),
+        cmocka_unit_test(a_second_value_is_an_error),
+        cmocka_unit_test(a_too_long_text_is_not_scanned),
+        cmocka_unit_test(a_null_text_is_an_empty_text),
+        cmocka_unit_test(a_scan_does_not_depend_on_the_previous_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void several_types_are_one_set(void **state)
     assert_false(accepts("['string','null']", "1"));
 }
 
-static void other_values_are_refused(void **state)
+static void other_values_are_rejected(void **state)
 {
     static const char *const rows[] = { "'any'", "1", "[]", "['string',1]", "{'string':1}" };
     unsigned types;
@@ -92,13 +92,31 @@ static int release(void **state)
     return 0;
 }
 
+static void check_json(unsigned types, const char *want)
+{
+    struct buf b;
+
+    buf_init(&b, 1 << 10);
+    json_schema_types_write_json(types, &b);
+    assert_str(buf_str(&b), str_z(want));
+    buf_release(&b);
+}
+
+static void a_set_is_written_as_json(void **state)
+{
+    (void)state;
+    check_json(JSON_SCHEMA_STRING, "\"string\"");
+    check_json(JSON_SCHEMA_STRING | JSON_SCHEMA_NULL, "[\"string\",\"null\"]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_value_has_its_types),
         cmocka_unit_test(several_types_are_one_set),
-        cmocka_unit_test(other_values_are_refused),
+        cmocka_unit_test(other_values_are_rejected),
         cmocka_unit_test(a_set_is_written_as_a_phrase),
+        cmocka_unit_test(a_set_is_written_as_json),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

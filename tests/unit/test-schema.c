@@ -357,7 +357,7 @@ static void schemas_are_combined(void **state)
     CHECK_ROWS(rows);
 }
 
-/* Of several alternatives the one that the value is meant to be, if that can be seen. */
+/* The alternative that the value is meant to be is explained, if that can be seen. */
 static void a_failure_of_alternatives_is_explained(void **state)
 {
     static const char *const shapes =
@@ -437,7 +437,7 @@ static void references_are_followed(void **state)
     check(tree, "{'v':1,'next':{'v':2,'next':{}}}", "$.next.next.v is missing");
 }
 
-static void the_place_of_a_rule_is_told(void **state)
+static void the_path_of_a_rule_is_reported(void **state)
 {
     struct json_val root = scan(&schema_json, "{'a':{'properties':{'x y':{'$ref':'#/$defs/s'},"
                                               "'z':false}},'$defs':{'s':{'anyOf':[{'type':"
@@ -468,7 +468,7 @@ static bool note_keyword(void *arg, const struct json_schema_violation *v)
     return to->len < 100;
 }
 
-static void a_violation_has_its_keyword_and_values(void **state)
+static void a_violation_has_keyword_and_values(void **state)
 {
     struct json_schema *s = json_schema_new(
         scan(&schema_json, "{'properties':{'a':{'minimum':3},'b':false},'required':['c'],"
@@ -492,7 +492,7 @@ static bool stop_at_second(void *arg, const struct json_schema_violation *v)
     return ++*(int *)arg < 2;
 }
 
-static void the_check_ends_when_told(void **state)
+static void the_validation_ends_when_the_callback_returns_false(void **state)
 {
     struct json_schema *s = json_schema_new(
         scan(&schema_json, "{'items':{'type':'null','format':'x'},'allOf':[{'maxItems':1}]}"));
@@ -525,7 +525,7 @@ static void absent_values_and_schemas_are_defined(void **state)
     json_schema_free(NULL);
 }
 
-static void a_schema_without_an_end_is_too_complex(void **state)
+static void an_endless_schema_is_too_complex(void **state)
 {
     static const struct row rows[] = {
         { "{'$ref':'#'}", "1", "schema too complex" },
@@ -542,7 +542,7 @@ static void a_schema_without_an_end_is_too_complex(void **state)
 }
 
 /* Sixty levels of two alternatives each, none of which fits. */
-static void exponential_work_ends(void **state)
+static void exponential_work_is_limited(void **state)
 {
     struct json_schema_result r;
     struct json_fault fault;
@@ -671,12 +671,12 @@ int main(void)
         cmocka_unit_test(a_failure_of_alternatives_is_explained),
         cmocka_unit_test(unchecked_parts_never_decide),
         cmocka_unit_test(references_are_followed),
-        cmocka_unit_test(the_place_of_a_rule_is_told),
-        cmocka_unit_test(a_violation_has_its_keyword_and_values),
-        cmocka_unit_test(the_check_ends_when_told),
+        cmocka_unit_test(the_path_of_a_rule_is_reported),
+        cmocka_unit_test(a_violation_has_keyword_and_values),
+        cmocka_unit_test(the_validation_ends_when_the_callback_returns_false),
         cmocka_unit_test(absent_values_and_schemas_are_defined),
-        cmocka_unit_test(a_schema_without_an_end_is_too_complex),
-        cmocka_unit_test(exponential_work_ends),
+        cmocka_unit_test(an_endless_schema_is_too_complex),
+        cmocka_unit_test(exponential_work_is_limited),
         cmocka_unit_test(deep_values_are_checked),
         cmocka_unit_test(large_values_are_checked_in_linear_time),
     };

@@ -17,7 +17,7 @@ static void assert_parts(const char *word, const char *want)
     buf_release(&got);
 }
 
-static void what_a_name_says_is_secret(void **state)
+static void the_value_of_a_secret_option_is_secret(void **state)
 {
     static const char *const rows[][2] = {
         { "--token=abc", "[abc]" },
@@ -64,7 +64,7 @@ static void secrets_are_found_inside_a_word(void **state)
         assert_parts(rows[i][0], rows[i][1]);
 }
 
-static void other_words_have_none(void **state)
+static void other_words_have_no_secret(void **state)
 {
     static const char *const words[] = {
         "",
@@ -110,7 +110,7 @@ static void assert_next(const char *before, const char *word, const char *want)
         assert_str(str_n(word + s.at, s.end - s.at), str_z(want));
 }
 
-static void a_word_may_say_that_the_next_is_one(void **state)
+static void a_secret_option_makes_the_next_word_secret(void **state)
 {
     static const char *const flags[] = { "--token",         "-token",     "--apiKey",
                                          "--client-secret", "--key",      "--pass",
@@ -131,7 +131,7 @@ static void a_word_may_say_that_the_next_is_one(void **state)
     assert_next("-u", "me:hunter2", "hunter2");
 }
 
-static void other_words_say_nothing_of_the_next(void **state)
+static void other_options_do_not_make_the_next_word_secret(void **state)
 {
     assert_next("", "hunter2", NULL);
     assert_next("token", "hunter2", NULL);
@@ -147,7 +147,7 @@ static void other_words_say_nothing_of_the_next(void **state)
     (void)state;
 }
 
-static void to_some_programs_a_password_is_given_so(void **state)
+static void password_options_of_known_programs_are_found(void **state)
 {
     (void)state;
     assert_true(secret_args_is_password(STR("/usr/bin/sshpass"), STR("-p"), STR("hunter2")));
@@ -161,12 +161,12 @@ static void to_some_programs_a_password_is_given_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_name_says_is_secret),
+        cmocka_unit_test(the_value_of_a_secret_option_is_secret),
         cmocka_unit_test(secrets_are_found_inside_a_word),
-        cmocka_unit_test(other_words_have_none),
-        cmocka_unit_test(a_word_may_say_that_the_next_is_one),
-        cmocka_unit_test(other_words_say_nothing_of_the_next),
-        cmocka_unit_test(to_some_programs_a_password_is_given_so),
+        cmocka_unit_test(other_words_have_no_secret),
+        cmocka_unit_test(a_secret_option_makes_the_next_word_secret),
+        cmocka_unit_test(other_options_do_not_make_the_next_word_secret),
+        cmocka_unit_test(password_options_of_known_programs_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void names_say_secret_in_any_spelling(void **state)
+static void secret_names_are_recognized_in_any_spelling(void **state)
 {
     static const char *const names[] = {
         "password",
@@ -62,7 +62,7 @@ static void names_say_secret_in_any_spelling(void **state)
             fail_msg("%s", names[i]);
 }
 
-static void other_names_do_not(void **state)
+static void other_names_are_not_secret(void **state)
 {
     static const char *const names[] = {
         "",
@@ -174,7 +174,7 @@ static const struct {
     { "secret: https://h/a1b2c3d4e5", "secret", NULL },
 };
 
-static void values_are_found_where_their_name_stands(void **state)
+static void values_are_found_beside_their_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
@@ -185,7 +185,7 @@ static void values_are_found_where_their_name_stands(void **state)
     }
 }
 
-static void any_name_counts_only_as_a_member(void **state)
+static void user_defined_names_count_only_as_members(void **state)
 {
     (void)state;
     assert_true(str_eq(value_in("{\"customer\":\"Ann\"}", "customer", true), STR("Ann")));
@@ -195,10 +195,10 @@ static void any_name_counts_only_as_a_member(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_say_secret_in_any_spelling),
-        cmocka_unit_test(other_names_do_not),
-        cmocka_unit_test(values_are_found_where_their_name_stands),
-        cmocka_unit_test(any_name_counts_only_as_a_member),
+        cmocka_unit_test(secret_names_are_recognized_in_any_spelling),
+        cmocka_unit_test(other_names_are_not_secret),
+        cmocka_unit_test(values_are_found_beside_their_name),
+        cmocka_unit_test(user_defined_names_count_only_as_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

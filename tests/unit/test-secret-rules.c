@@ -53,7 +53,7 @@ static void assert_finds(struct finder *f, const char *text, const char *want)
     assert_hits(f, str_z(text), want);
 }
 
-static void a_value_is_found_in_its_forms(void **state)
+static void a_value_is_found_in_its_encodings(void **state)
 {
     struct finder f;
 
@@ -77,7 +77,7 @@ static void a_value_is_found_in_its_forms(void **state)
 }
 
 /* Text beside a value may look like the start of an escape without being one. */
-static void a_value_is_found_beside_what_only_looks_escaped(void **state)
+static void a_value_is_found_beside_text_that_looks_escaped(void **state)
 {
     struct finder f;
 
@@ -90,7 +90,7 @@ static void a_value_is_found_beside_what_only_looks_escaped(void **state)
     stop(&f);
 }
 
-static void base64_goes_with_the_characters_around_it(void **state)
+static void base64_is_removed_with_adjacent_characters(void **state)
 {
     struct finder f;
     struct buf plain, text;
@@ -115,7 +115,7 @@ static void base64_goes_with_the_characters_around_it(void **state)
     stop(&f);
 }
 
-static void credentials_are_found_without_being_declared(void **state)
+static void credentials_are_found_without_declaration(void **state)
 {
     struct finder f;
 
@@ -129,7 +129,7 @@ static void credentials_are_found_without_being_declared(void **state)
     stop(&f);
 }
 
-static void what_overlaps_is_one_and_the_value_gives_its_name(void **state)
+static void overlapping_hits_are_one_with_the_name_of_the_value(void **state)
 {
     struct finder f;
 
@@ -140,7 +140,7 @@ static void what_overlaps_is_one_and_the_value_gives_its_name(void **state)
     stop(&f);
 }
 
-static void patterns_wait_for_a_suspicion(void **state)
+static void patterns_are_matched_only_if_a_literal_is_present(void **state)
 {
     struct str text = STR("a Session-0123 b");
     struct finder f;
@@ -156,7 +156,7 @@ static void patterns_wait_for_a_suspicion(void **state)
     stop(&f);
 }
 
-static void a_pattern_without_literals_is_always_a_suspicion(void **state)
+static void a_pattern_without_literals_is_always_matched(void **state)
 {
     struct str text = STR("card 4111111111111111 x");
     struct finder f;
@@ -169,7 +169,7 @@ static void a_pattern_without_literals_is_always_a_suspicion(void **state)
     stop(&f);
 }
 
-static void patterns_see_what_a_string_means(void **state)
+static void patterns_are_matched_against_decoded_strings(void **state)
 {
     struct str inner = STR("q\\u0041bc%44\\n end");
     struct finder f;
@@ -183,7 +183,7 @@ static void patterns_see_what_a_string_means(void **state)
     stop(&f);
 }
 
-static void bad_values_and_patterns_are_refused_without_being_said(void **state)
+static void bad_values_and_patterns_are_rejected_without_printing_them(void **state)
 {
     static const char *const values[] = { "",           "short",  "  abc  ", "method",
                                           "initialize", "tools/", "REDACTED" };
@@ -210,7 +210,7 @@ static void bad_values_and_patterns_are_refused_without_being_said(void **state)
     secret_rules_release(&s);
 }
 
-static void arguments_count_if_they_look_made_up(void **state)
+static void arguments_are_secret_if_they_look_random(void **state)
 {
     struct err e = ERR_NONE;
     struct finder f;
@@ -226,7 +226,7 @@ static void arguments_count_if_they_look_made_up(void **state)
     stop(&f);
 }
 
-static void too_many_hits_are_all_of_the_text(void **state)
+static void too_many_hits_become_one_for_the_text(void **state)
 {
     enum { MANY = 70000 };
     struct finder f;
@@ -245,7 +245,7 @@ static void too_many_hits_are_all_of_the_text(void **state)
     stop(&f);
 }
 
-static void what_is_escaped_too_often_counts_itself(void **state)
+static void too_deeply_escaped_text_is_a_hit(void **state)
 {
     const char *deepest = "a%25252525256Cb", *deeper = "a%2525252525256Cb";
     const char *two = "{\"x\":\"%2525252525256C..%2525252525256C\",\"y\":1,"
@@ -274,18 +274,18 @@ static void what_is_escaped_too_often_counts_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_value_is_found_in_its_forms),
-        cmocka_unit_test(a_value_is_found_beside_what_only_looks_escaped),
-        cmocka_unit_test(base64_goes_with_the_characters_around_it),
-        cmocka_unit_test(credentials_are_found_without_being_declared),
-        cmocka_unit_test(what_overlaps_is_one_and_the_value_gives_its_name),
-        cmocka_unit_test(patterns_wait_for_a_suspicion),
-        cmocka_unit_test(a_pattern_without_literals_is_always_a_suspicion),
-        cmocka_unit_test(patterns_see_what_a_string_means),
-        cmocka_unit_test(bad_values_and_patterns_are_refused_without_being_said),
-        cmocka_unit_test(arguments_count_if_they_look_made_up),
-        cmocka_unit_test(what_is_escaped_too_often_counts_itself),
-        cmocka_unit_test(too_many_hits_are_all_of_the_text),
+        cmocka_unit_test(a_value_is_found_in_its_encodings),
+        cmocka_unit_test(a_value_is_found_beside_text_that_looks_escaped),
+        cmocka_unit_test(base64_is_removed_with_adjacent_characters),
+        cmocka_unit_test(credentials_are_found_without_declaration),
+        cmocka_unit_test(overlapping_hits_are_one_with_the_name_of_the_value),
+        cmocka_unit_test(patterns_are_matched_only_if_a_literal_is_present),
+        cmocka_unit_test(a_pattern_without_literals_is_always_matched),
+        cmocka_unit_test(patterns_are_matched_against_decoded_strings),
+        cmocka_unit_test(bad_values_and_patterns_are_rejected_without_printing_them),
+        cmocka_unit_test(arguments_are_secret_if_they_look_random),
+        cmocka_unit_test(too_deeply_escaped_text_is_a_hit),
+        cmocka_unit_test(too_many_hits_become_one_for_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void assert_seen(const struct seen_secrets *l, const char *text, const ch
     buf_release(&s.names);
 }
 
-static void nothing_is_looked_for_at_first(void **state)
+static void an_empty_set_finds_nothing(void **state)
 {
     struct seen_secrets_run f;
 
@@ -58,7 +58,7 @@ static void nothing_is_looked_for_at_first(void **state)
     teardown(&f);
 }
 
-static void values_are_told_by_what_carried_them_and_sessions_by_number(void **state)
+static void values_are_named_by_header_and_sessions_by_number(void **state)
 {
     struct seen_secrets_run f;
 
@@ -73,7 +73,7 @@ static void values_are_told_by_what_carried_them_and_sessions_by_number(void **s
     teardown(&f);
 }
 
-static void an_id_that_becomes_a_session_has_its_number(void **state)
+static void an_id_that_becomes_a_session_gets_its_number(void **state)
 {
     struct seen_secrets_run f;
 
@@ -88,7 +88,7 @@ static void an_id_that_becomes_a_session_has_its_number(void **state)
     teardown(&f);
 }
 
-static void what_is_too_short_is_not_looked_for(void **state)
+static void too_short_values_are_not_searched(void **state)
 {
     struct seen_secrets_run f;
 
@@ -101,7 +101,7 @@ static void what_is_too_short_is_not_looked_for(void **state)
 }
 
 /* One value may be a form of another: both are values of their own, and once. */
-static void a_value_that_is_a_form_of_another_is_learnt_once(void **state)
+static void a_value_that_is_an_encoding_of_another_is_added_once(void **state)
 {
     struct seen_secrets_run f;
     size_t texts = 0;
@@ -123,7 +123,7 @@ static void a_value_that_is_a_form_of_another_is_learnt_once(void **state)
     teardown(&f);
 }
 
-static void peers_cannot_have_ever_more_names_kept(void **state)
+static void the_number_of_names_is_limited(void **state)
 {
     struct seen_secrets_run f;
 
@@ -161,7 +161,7 @@ static void pass_by(struct seen_secrets *l, unsigned from, unsigned to)
     }
 }
 
-static void what_is_held_is_never_forgotten_and_the_rest_by_its_last_use(void **state)
+static void held_values_are_kept_and_others_dropped_by_last_use(void **state)
 {
     enum { ROUNDS = 2 };
     const unsigned most = (unsigned)LIMIT_SEEN_SECRETS;
@@ -190,7 +190,7 @@ static void what_is_held_is_never_forgotten_and_the_rest_by_its_last_use(void **
     teardown(&f);
 }
 
-static void more_than_the_limit_are_known_if_they_are_in_use(void **state)
+static void more_values_than_the_limit_are_kept_while_in_use(void **state)
 {
     const unsigned many = (unsigned)LIMIT_SEEN_SECRETS + LIMIT_SEEN_SECRETS / 8;
     struct seen_secrets_run f;
@@ -213,14 +213,14 @@ static void more_than_the_limit_are_known_if_they_are_in_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_looked_for_at_first),
-        cmocka_unit_test(values_are_told_by_what_carried_them_and_sessions_by_number),
-        cmocka_unit_test(an_id_that_becomes_a_session_has_its_number),
-        cmocka_unit_test(what_is_too_short_is_not_looked_for),
-        cmocka_unit_test(a_value_that_is_a_form_of_another_is_learnt_once),
-        cmocka_unit_test(peers_cannot_have_ever_more_names_kept),
-        cmocka_unit_test(what_is_held_is_never_forgotten_and_the_rest_by_its_last_use),
-        cmocka_unit_test(more_than_the_limit_are_known_if_they_are_in_use),
+        cmocka_unit_test(an_empty_set_finds_nothing),
+        cmocka_unit_test(values_are_named_by_header_and_sessions_by_number),
+        cmocka_unit_test(an_id_that_becomes_a_session_gets_its_number),
+        cmocka_unit_test(too_short_values_are_not_searched),
+        cmocka_unit_test(a_value_that_is_an_encoding_of_another_is_added_once),
+        cmocka_unit_test(the_number_of_names_is_limited),
+        cmocka_unit_test(held_values_are_kept_and_others_dropped_by_last_use),
+        cmocka_unit_test(more_values_than_the_limit_are_kept_while_in_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

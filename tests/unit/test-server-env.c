@@ -12,7 +12,7 @@ static bool read_pairs(struct server_env *s, const char **pairs, size_t count, s
     return server_env_read(s, &app, &list, e);
 }
 
-static void without_any_it_is_just_ours(void **state)
+static void without_options_the_environment_is_ours(void **state)
 {
     struct err e = ERR_NONE;
     struct server_env s;
@@ -24,7 +24,7 @@ static void without_any_it_is_just_ours(void **state)
     server_env_release(&s);
 }
 
-static void what_is_given_comes_in_place_of_ours_and_the_last_counts(void **state)
+static void given_variables_replace_ours_and_the_last_counts(void **state)
 {
     const char *pairs[] = { "ROLE=a", "EMPTY=", "ROLE=b=c" };
     struct err e = ERR_NONE;
@@ -40,7 +40,7 @@ static void what_is_given_comes_in_place_of_ours_and_the_last_counts(void **stat
     server_env_release(&s);
 }
 
-static void what_looks_like_a_secret_is_one(void **state)
+static void variables_with_secret_names_are_secrets(void **state)
 {
     const char *pairs[] = { "GITHUB_TOKEN=abc def ghi", "PLACE=/tmp/x",
                             "ID=4f9a1c7e55d04b6e8a3377c1", "DB=postgres://u:pw@h/d" };
@@ -59,7 +59,7 @@ static void what_looks_like_a_secret_is_one(void **state)
     server_env_release(&s);
 }
 
-static void what_has_no_name_or_value_is_refused_without_being_told(void **state)
+static void an_invalid_variable_is_rejected_without_its_value(void **state)
 {
     static const char *const wrong[] = { "canary", "=canary", "" };
 
@@ -76,13 +76,38 @@ static void what_has_no_name_or_value_is_refused_without_being_told(void **state
     }
 }
 
+static void words_are_those_of_the_command_or_the_url_and_of_the_environment(void **state)
+{
+    const char *pairs[] = { "GITHUB_TOKEN=abc def ghi", "PLACE=/tmp/x" };
+    char *argv[] = { "node", "s.js", NULL };
+    struct err e = ERR_NONE;
+    struct arena a = { 0 };
+    struct server_env s;
+    char *const *words;
+
+    (void)state;
+    assert_true(read_pairs(&s, pairs, 2, &e));
+    words = server_env_words(&s, argv, NULL, &a);
+    assert_string_equal(words[0], "node");
+    assert_string_equal(words[1], "s.js");
+    assert_string_equal(words[2], "PLACE=/tmp/x");
+    assert_null(words[3]);
+    words = server_env_words(&s, NULL, "http://h/mcp", &a);
+    assert_string_equal(words[0], "http://h/mcp");
+    assert_string_equal(words[1], "PLACE=/tmp/x");
+    assert_null(words[2]);
+    server_env_release(&s);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_any_it_is_just_ours),
-        cmocka_unit_test(what_is_given_comes_in_place_of_ours_and_the_last_counts),
-        cmocka_unit_test(what_looks_like_a_secret_is_one),
-        cmocka_unit_test(what_has_no_name_or_value_is_refused_without_being_told),
+        cmocka_unit_test(without_options_the_environment_is_ours),
+        cmocka_unit_test(given_variables_replace_ours_and_the_last_counts),
+        cmocka_unit_test(variables_with_secret_names_are_secrets),
+        cmocka_unit_test(an_invalid_variable_is_rejected_without_its_value),
+        cmocka_unit_test(words_are_those_of_the_command_or_the_url_and_of_the_environment),
     };
     return cmocka_run_group_tests_name("server-env", tests, NULL, NULL);
 }

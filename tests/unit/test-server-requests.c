@@ -25,7 +25,8 @@ struct rig {
 
 static void begin(struct rig *r)
 {
-    struct params_rules rules = matcher_rules(MATCH_BY_REQUEST, false);
+    struct params_rules rules =
+        matcher_rules(&(struct match_options){ .mode = MATCH_BY_REQUEST }, false);
 
     index_order_init(&r->order);
     message_store_memory_init(&r->loaded.store);

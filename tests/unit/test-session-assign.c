@@ -50,7 +50,7 @@ static void check_any(struct bench *b, const char *want)
                          (uint32_t)(*want - '0'));
 }
 
-static void sessions_are_dealt_out_in_order_and_from_the_start_again(void **state)
+static void sessions_are_assigned_in_order_and_from_the_start_again(void **state)
 {
     struct bench b;
 
@@ -69,7 +69,7 @@ static void sessions_are_dealt_out_in_order_and_from_the_start_again(void **stat
     tear_down(&b);
 }
 
-static void one_that_was_played_out_of_turn_is_not_played_again(void **state)
+static void a_session_assigned_out_of_order_is_skipped(void **state)
 {
     struct bench b;
 
@@ -80,7 +80,7 @@ static void one_that_was_played_out_of_turn_is_not_played_again(void **state)
     tear_down(&b);
 }
 
-static void who_asks_for_a_revision_gets_the_sessions_that_did(void **state)
+static void a_client_gets_sessions_of_its_requested_version(void **state)
 {
     struct bench b;
 
@@ -96,7 +96,7 @@ static void who_asks_for_a_revision_gets_the_sessions_that_did(void **state)
     tear_down(&b);
 }
 
-static void who_does_not_say_it_is_the_next_one_all_the_same(void **state)
+static void a_client_without_version_gets_the_next_session(void **state)
 {
     struct bench b;
 
@@ -113,7 +113,7 @@ static void who_does_not_say_it_is_the_next_one_all_the_same(void **state)
     tear_down(&b);
 }
 
-static void else_those_that_came_to_it(void **state)
+static void otherwise_a_client_gets_sessions_with_that_negotiated_version(void **state)
 {
     struct bench b;
 
@@ -126,7 +126,7 @@ static void else_those_that_came_to_it(void **state)
     tear_down(&b);
 }
 
-static void what_was_not_seen_to_begin_is_for_everybody(void **state)
+static void a_session_without_initialize_suits_every_client(void **state)
 {
     struct bench b;
 
@@ -138,7 +138,7 @@ static void what_was_not_seen_to_begin_is_for_everybody(void **state)
     tear_down(&b);
 }
 
-static void the_era_without_sessions_is_nobodys_part_unless_it_is_alone(void **state)
+static void the_stateless_session_is_assigned_only_if_it_is_the_only_one(void **state)
 {
     struct bench b;
 
@@ -151,7 +151,7 @@ static void the_era_without_sessions_is_nobodys_part_unless_it_is_alone(void **s
     tear_down(&b);
 }
 
-static void an_empty_recording_has_one_part(void **state)
+static void an_empty_recording_has_one_session(void **state)
 {
     struct bench b;
 
@@ -164,14 +164,14 @@ static void an_empty_recording_has_one_part(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_are_dealt_out_in_order_and_from_the_start_again),
-        cmocka_unit_test(one_that_was_played_out_of_turn_is_not_played_again),
-        cmocka_unit_test(who_asks_for_a_revision_gets_the_sessions_that_did),
-        cmocka_unit_test(who_does_not_say_it_is_the_next_one_all_the_same),
-        cmocka_unit_test(else_those_that_came_to_it),
-        cmocka_unit_test(what_was_not_seen_to_begin_is_for_everybody),
-        cmocka_unit_test(the_era_without_sessions_is_nobodys_part_unless_it_is_alone),
-        cmocka_unit_test(an_empty_recording_has_one_part),
+        cmocka_unit_test(sessions_are_assigned_in_order_and_from_the_start_again),
+        cmocka_unit_test(a_session_assigned_out_of_order_is_skipped),
+        cmocka_unit_test(a_client_gets_sessions_of_its_requested_version),
+        cmocka_unit_test(a_client_without_version_gets_the_next_session),
+        cmocka_unit_test(otherwise_a_client_gets_sessions_with_that_negotiated_version),
+        cmocka_unit_test(a_session_without_initialize_suits_every_client),
+        cmocka_unit_test(the_stateless_session_is_assigned_only_if_it_is_the_only_one),
+        cmocka_unit_test(an_empty_recording_has_one_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

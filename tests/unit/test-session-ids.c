@@ -11,7 +11,7 @@ static void look(const struct session_ids *s, const char *id, enum session_state
     assert_int_equal(got, number);
 }
 
-static void sessions_are_numbered_as_they_appear(void **state)
+static void sessions_are_numbered_in_order_of_appearance(void **state)
 {
     struct session_ids s;
     bool minted;
@@ -28,7 +28,7 @@ static void sessions_are_numbered_as_they_appear(void **state)
     session_ids_release(&s);
 }
 
-static void one_that_has_ended_keeps_its_number(void **state)
+static void an_ended_session_keeps_its_number(void **state)
 {
     struct session_ids s;
     bool minted;
@@ -61,7 +61,7 @@ static void a_session_may_have_several_ids(void **state)
     session_ids_release(&s);
 }
 
-static void what_the_server_never_said_is_unknown(void **state)
+static void an_id_that_the_server_did_not_issue_is_unknown(void **state)
 {
     struct session_ids s;
 
@@ -81,7 +81,7 @@ static void count(void *to, size_t size)
         ((unsigned char *)to)[i] = (unsigned char)(0xf8 + i);
 }
 
-static void an_id_is_made_of_bytes_that_others_give(void **state)
+static void an_id_is_composed_from_given_random_bytes(void **state)
 {
     char id[SESSION_ID_LEN + 1];
 
@@ -93,11 +93,11 @@ static void an_id_is_made_of_bytes_that_others_give(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_are_numbered_as_they_appear),
-        cmocka_unit_test(one_that_has_ended_keeps_its_number),
+        cmocka_unit_test(sessions_are_numbered_in_order_of_appearance),
+        cmocka_unit_test(an_ended_session_keeps_its_number),
         cmocka_unit_test(a_session_may_have_several_ids),
-        cmocka_unit_test(what_the_server_never_said_is_unknown),
-        cmocka_unit_test(an_id_is_made_of_bytes_that_others_give),
+        cmocka_unit_test(an_id_that_the_server_did_not_issue_is_unknown),
+        cmocka_unit_test(an_id_is_composed_from_given_random_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static void build(struct house *h, const char *recording)
     loaded_index_init(&h->of, MATCH_BY_REQUEST, recording);
     actions_init(&h->say, &h->stepper.out);
     matcher_init(&h->matcher, &h->of.index, &how, NULL);
-    replay_report_init(&h->review, &h->of.index);
+    replay_report_init(&h->review, &h->of.index, &h->matcher.options);
     passthrough_init(&h->upstream, &h->say, &h->host.last_timer, false);
     h->host.index = &h->of.index;
     h->host.matcher = &h->matcher;
@@ -67,7 +67,7 @@ static void hear(struct session *s, const char *text)
     "conn=" #conn " s2c {'id':2,'result':{'of':" #conn "}}\n"
 
 /* By its first call: initialize alone uses nothing up. */
-static void each_client_plays_the_next_recorded_session(void **state)
+static void each_client_gets_the_next_recorded_session(void **state)
 {
     struct session s[3];
     struct house h;
@@ -89,7 +89,7 @@ static void each_client_plays_the_next_recorded_session(void **state)
     pull_down(&h);
 }
 
-static void a_client_that_greets_anew_is_the_next_client(void **state)
+static void a_second_initialize_gets_the_next_session(void **state)
 {
     struct session s;
     struct house h;
@@ -109,7 +109,7 @@ static void a_client_that_greets_anew_is_the_next_client(void **state)
     pull_down(&h);
 }
 
-static void so_does_one_that_never_greets(void **state)
+static void a_client_without_initialize_gets_the_next_session(void **state)
 {
     struct session s[3];
     struct house h;
@@ -131,7 +131,7 @@ static void so_does_one_that_never_greets(void **state)
     pull_down(&h);
 }
 
-static void a_client_that_greets_late_stays_in_its_session(void **state)
+static void a_client_that_initializes_late_stays_in_its_session(void **state)
 {
     struct session s[2];
     struct house h;
@@ -154,7 +154,7 @@ static void a_client_that_greets_late_stays_in_its_session(void **state)
     pull_down(&h);
 }
 
-static void a_recording_that_is_gone_ends_the_session(void **state)
+static void an_unreadable_recording_ends_the_session(void **state)
 {
     struct session s;
     struct house h;
@@ -173,7 +173,7 @@ static void a_recording_that_is_gone_ends_the_session(void **state)
     pull_down(&h);
 }
 
-static void greetings_that_cannot_be_read_are_errors_too(void **state)
+static void an_unreadable_initialize_response_is_an_error(void **state)
 {
     struct session s;
     struct house h;
@@ -195,7 +195,7 @@ static void greetings_that_cannot_be_read_are_errors_too(void **state)
     "{'id':2,'method':'tools/list','params':{'_meta':{'io.modelcontextprotocol/"               \
     "protocolVersion':'2026-07-28'}}}"
 
-static void who_needs_no_session_takes_none(void **state)
+static void stateless_requests_use_no_session(void **state)
 {
     struct session s[2];
     struct house h;
@@ -215,7 +215,7 @@ static void who_needs_no_session_takes_none(void **state)
 #define HELLO(version)                                                                         \
     "{'id':1,'method':'initialize','params':{'protocolVersion':'" version "'}}"
 
-static void who_says_late_what_it_speaks_gets_what_did(void **state)
+static void a_client_whose_version_is_known_late_gets_matching_sessions(void **state)
 {
     struct session s;
     struct house h;
@@ -241,7 +241,7 @@ static void who_says_late_what_it_speaks_gets_what_did(void **state)
     pull_down(&h);
 }
 
-static void a_client_that_is_refused_and_never_served_is_remembered(void **state)
+static void a_refused_client_without_any_response_is_remembered(void **state)
 {
     struct session s[2];
     struct house h;
@@ -263,7 +263,7 @@ static void a_client_that_is_refused_and_never_served_is_remembered(void **state
     pull_down(&h);
 }
 
-static void another_client_may_be_the_one_that_was_refused(void **state)
+static void a_refused_client_may_be_a_later_successful_one(void **state)
 {
     struct session s[2];
     struct house h;
@@ -285,16 +285,16 @@ static void another_client_may_be_the_one_that_was_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_client_plays_the_next_recorded_session),
-        cmocka_unit_test(so_does_one_that_never_greets),
-        cmocka_unit_test(a_client_that_greets_late_stays_in_its_session),
-        cmocka_unit_test(a_client_that_greets_anew_is_the_next_client),
-        cmocka_unit_test(a_recording_that_is_gone_ends_the_session),
-        cmocka_unit_test(greetings_that_cannot_be_read_are_errors_too),
-        cmocka_unit_test(who_needs_no_session_takes_none),
-        cmocka_unit_test(who_says_late_what_it_speaks_gets_what_did),
-        cmocka_unit_test(a_client_that_is_refused_and_never_served_is_remembered),
-        cmocka_unit_test(another_client_may_be_the_one_that_was_refused),
+        cmocka_unit_test(each_client_gets_the_next_recorded_session),
+        cmocka_unit_test(a_client_without_initialize_gets_the_next_session),
+        cmocka_unit_test(a_client_that_initializes_late_stays_in_its_session),
+        cmocka_unit_test(a_second_initialize_gets_the_next_session),
+        cmocka_unit_test(an_unreadable_recording_ends_the_session),
+        cmocka_unit_test(an_unreadable_initialize_response_is_an_error),
+        cmocka_unit_test(stateless_requests_use_no_session),
+        cmocka_unit_test(a_client_whose_version_is_known_late_gets_matching_sessions),
+        cmocka_unit_test(a_refused_client_without_any_response_is_remembered),
+        cmocka_unit_test(a_refused_client_may_be_a_later_successful_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void check(const char *operand, const char *path, uint64_t number, bool m
     arena_release(&a);
 }
 
-static void a_number_behind_the_last_colon_is_picked(void **state)
+static void a_number_after_the_last_colon_selects_an_operation(void **state)
 {
     (void)state;
     check("a.jsonl", "a.jsonl", 0, false);
@@ -37,7 +37,7 @@ static void a_number_behind_the_last_colon_is_picked(void **state)
     check("a:18446744073709551616", "a:18446744073709551616", 0, false);
 }
 
-static void a_file_of_that_name_is_meant_by_it(void **state)
+static void an_existing_file_of_that_name_has_precedence(void **state)
 {
     char path[] = "/tmp/show-pick-XXXXXX:7";
     int fd = mkstemps(path, 2);
@@ -50,7 +50,7 @@ static void a_file_of_that_name_is_meant_by_it(void **state)
     path[sizeof path - 3] = '\0';
 }
 
-static void what_is_no_number_of_a_file_is_told(void **state)
+static void an_invalid_number_is_reported(void **state)
 {
     static const char *const numbers[] = { "0", "x", "", "#", "#0", "-1" };
     char path[] = "/tmp/show-pick-XXXXXX";
@@ -83,7 +83,7 @@ static void expect_hint(const char *word, const char *hint)
     assert_string_equal(e.hint, hint);
 }
 
-static void what_is_wrong_is_underlined(void **state)
+static void the_error_of_a_filter_is_underlined(void **state)
 {
     (void)state;
     expect_hint("tool:x methd:y", "tool:x methd:y\n       ^^^^^\ndid you mean 'method'?");
@@ -95,7 +95,7 @@ static void what_is_wrong_is_underlined(void **state)
                 "                              ^");
 }
 
-static void words_and_options_go_together(void **state)
+static void words_and_options_are_combined(void **state)
 {
     char a[] = "id:7", b[] = "tool:x", *words[] = { a, b };
     const char *more[] = { "id:1 OR id:2", "-is:ok" };
@@ -117,11 +117,11 @@ static void words_and_options_go_together(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_number_behind_the_last_colon_is_picked),
-        cmocka_unit_test(a_file_of_that_name_is_meant_by_it),
-        cmocka_unit_test(what_is_no_number_of_a_file_is_told),
-        cmocka_unit_test(what_is_wrong_is_underlined),
-        cmocka_unit_test(words_and_options_go_together),
+        cmocka_unit_test(a_number_after_the_last_colon_selects_an_operation),
+        cmocka_unit_test(an_existing_file_of_that_name_has_precedence),
+        cmocka_unit_test(an_invalid_number_is_reported),
+        cmocka_unit_test(the_error_of_a_filter_is_underlined),
+        cmocka_unit_test(words_and_options_are_combined),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ static size_t lines_of(struct world *w, struct show_options wish)
     return n;
 }
 
-static void everything_is_written_in_large_pieces(void **state)
+static void output_is_written_in_large_blocks(void **state)
 {
     struct world w;
 
@@ -92,7 +92,7 @@ static void everything_is_written_in_large_pieces(void **state)
     unlink(w.path);
 }
 
-static void no_more_is_read_than_is_wanted(void **state)
+static void reading_stops_after_the_last_shown_operation(void **state)
 {
     struct world w;
     size_t all;
@@ -116,8 +116,8 @@ static void no_more_is_read_than_is_wanted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_is_written_in_large_pieces),
-        cmocka_unit_test(no_more_is_read_than_is_wanted),
+        cmocka_unit_test(output_is_written_in_large_blocks),
+        cmocka_unit_test(reading_stops_after_the_last_shown_operation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static void run_until_one_comes(struct signal_log *w)
     timer_close(t);
 }
 
-static void all_that_ask_us_to_end_are_told(void **state)
+static void all_termination_signals_are_reported(void **state)
 {
     static const int asking[] = { SIGINT, SIGTERM, SIGHUP };
     struct signal_log w = { .loop = loop_new() };
@@ -62,7 +62,7 @@ static void all_that_ask_us_to_end_are_told(void **state)
     buf_release(&want);
 }
 
-static void they_do_not_keep_the_loop_running(void **state)
+static void signal_handles_do_not_keep_the_loop_running(void **state)
 {
     struct signal_log w = { .loop = loop_new() };
     struct signals *s = signals_watch(w.loop, note, &w);
@@ -74,7 +74,7 @@ static void they_do_not_keep_the_loop_running(void **state)
     loop_free(w.loop);
 }
 
-static void after_closing_they_do_what_they_did_before(void **state)
+static void closing_restores_the_previous_handlers(void **state)
 {
     struct signal_log w = { .loop = loop_new() };
     struct signals *s = signals_watch(w.loop, note, &w);
@@ -89,7 +89,7 @@ static void after_closing_they_do_what_they_did_before(void **state)
     assert_true(now.sa_handler == SIG_DFL);
 }
 
-static void what_was_ignored_stays_ignored(void **state)
+static void ignored_signals_stay_ignored(void **state)
 {
     struct signal_log w = { .loop = loop_new() };
     struct sigaction now;
@@ -120,10 +120,10 @@ static void what_was_ignored_stays_ignored(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_that_ask_us_to_end_are_told),
-        cmocka_unit_test(they_do_not_keep_the_loop_running),
-        cmocka_unit_test(after_closing_they_do_what_they_did_before),
-        cmocka_unit_test(what_was_ignored_stays_ignored),
+        cmocka_unit_test(all_termination_signals_are_reported),
+        cmocka_unit_test(signal_handles_do_not_keep_the_loop_running),
+        cmocka_unit_test(closing_restores_the_previous_handlers),
+        cmocka_unit_test(ignored_signals_stay_ignored),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

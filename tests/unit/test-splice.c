@@ -23,14 +23,14 @@ static void expect(const char *want)
     buf_release(&b);
 }
 
-static void nothing_changed_gives_the_same_bytes(void **state)
+static void without_changes_the_bytes_are_the_same(void **state)
 {
     (void)state;
     given(" {\"a\" : 1.0,\t\"a\":\"\\u0041\" } ");
     expect("{\"a\" : 1.0,\t\"a\":\"\\u0041\" }");
 }
 
-static void a_replaced_value_leaves_all_other_bytes_alone(void **state)
+static void a_replaced_value_keeps_all_other_bytes(void **state)
 {
     struct json_val root;
 
@@ -55,7 +55,7 @@ static void changes_may_come_in_any_order(void **state)
     expect("[a,b,c]");
 }
 
-static void of_duplicates_the_last_is_set(void **state)
+static void the_last_of_duplicate_members_is_set(void **state)
 {
     struct json_val root;
 
@@ -65,7 +65,7 @@ static void of_duplicates_the_last_is_set(void **state)
     expect("{\"a\":1,\"\\u0061\":9,\"b\":3}");
 }
 
-static void new_members_go_to_the_end(void **state)
+static void new_members_are_added_at_the_end(void **state)
 {
     struct json_val root;
 
@@ -102,7 +102,7 @@ static void a_part_of_a_text_can_be_the_root(void **state)
     expect("{\"id\":2}");
 }
 
-static void what_is_no_object_gets_no_member(void **state)
+static void a_value_that_is_not_an_object_gets_no_member(void **state)
 {
     struct json_val root;
 
@@ -123,14 +123,14 @@ static int release(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_changed_gives_the_same_bytes),
-        cmocka_unit_test(a_replaced_value_leaves_all_other_bytes_alone),
+        cmocka_unit_test(without_changes_the_bytes_are_the_same),
+        cmocka_unit_test(a_replaced_value_keeps_all_other_bytes),
         cmocka_unit_test(changes_may_come_in_any_order),
-        cmocka_unit_test(of_duplicates_the_last_is_set),
-        cmocka_unit_test(new_members_go_to_the_end),
+        cmocka_unit_test(the_last_of_duplicate_members_is_set),
+        cmocka_unit_test(new_members_are_added_at_the_end),
         cmocka_unit_test(a_member_can_follow_one_that_is_replaced),
         cmocka_unit_test(a_part_of_a_text_can_be_the_root),
-        cmocka_unit_test(what_is_no_object_gets_no_member),
+        cmocka_unit_test(a_value_that_is_not_an_object_gets_no_member),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);

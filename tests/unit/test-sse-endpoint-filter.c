@@ -47,7 +47,7 @@ static void only_the_data_is_replaced(void **state)
     assert_splits(STR("event: endpoint\ndata\n\n"), run, STR("()event: endpoint\ndata/x\n\n"));
 }
 
-static void it_is_found_wherever_it_stands(void **state)
+static void an_endpoint_event_is_found_at_any_position(void **state)
 {
     (void)state;
     assert_splits(
@@ -69,7 +69,7 @@ static void it_is_found_wherever_it_stands(void **state)
             "(/n)event: endpoint\r\ndata: /x\r\n\r\n"));
 }
 
-static void all_else_passes(void **state)
+static void all_other_bytes_are_forwarded(void **state)
 {
     static const char *const streams[] = {
         "",
@@ -138,7 +138,7 @@ static void close_bench(struct bench *b)
     buf_release(&b->out);
 }
 
-/* What goes on at once. */
+/* Bytes that are forwarded at once. */
 #define assert_passes(b, bytes, want)                                                          \
     do {                                                                                       \
         buf_clear(&(b)->out);                                                                  \
@@ -158,7 +158,7 @@ static void other_bytes_are_not_delayed(void **state)
         assert_passes(&b, STR("\n"), STR("\n"));
         assert_passes(&b, STR("id: 5\n"), STR_NONE);
         assert_passes(&b, STR("event: "), STR_NONE);
-        /* Of another event everything goes on once its type is known, */
+        /* All bytes of another event are forwarded once its type is known, */
         assert_passes(&b, STR("message\ndata: x"), STR("id: 5\nevent: message\ndata: x"));
         assert_passes(&b, STR("y\neve"), STR("y\n"));
         assert_passes(&b, STR("nts are other fields"), STR("events are other fields"));
@@ -209,7 +209,7 @@ static char end_of_long(size_t len, const char *end, const char *rest)
     return way;
 }
 
-static void one_that_is_too_long_is_late(void **state)
+static void a_too_long_endpoint_event_is_reported_late(void **state)
 {
     static const char rest[] = "event: endpoint\n\n", ends[] = "event: endpoint\r\n\r\n";
     size_t room = SSE_ENDPOINT_HELD_MAX - strlen("event: endpoint\n");
@@ -256,12 +256,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_data_is_replaced),
-        cmocka_unit_test(it_is_found_wherever_it_stands),
-        cmocka_unit_test(all_else_passes),
+        cmocka_unit_test(an_endpoint_event_is_found_at_any_position),
+        cmocka_unit_test(all_other_bytes_are_forwarded),
         cmocka_unit_test(a_forwarded_endpoint_event_is_never_completed),
         cmocka_unit_test(data_of_several_lines_includes_the_bytes_between),
         cmocka_unit_test(other_bytes_are_not_delayed),
-        cmocka_unit_test(one_that_is_too_long_is_late),
+        cmocka_unit_test(a_too_long_endpoint_event_is_reported_late),
         cmocka_unit_test(held_bytes_are_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static struct str came_to(const char *server, const char *host, const char *path
 
 static const char here[] = "http://127.0.0.1:3001/sse";
 
-static void what_leads_through_us_is_told_as_it_was_said(void **state)
+static void a_reference_that_stays_with_us_is_forwarded_unchanged(void **state)
 {
     (void)state;
     assert_comes_to(here, "localhost:5", "/sse", "/message?sessionId=1",
@@ -42,14 +42,14 @@ static void what_leads_through_us_is_told_as_it_was_said(void **state)
                     "/a/m/x?s=1 told m/x?s=1");
 }
 
-static void a_part_that_would_not_is_told_whole(void **state)
+static void a_relative_reference_that_would_fail_is_made_absolute(void **state)
 {
     (void)state;
     assert_comes_to("https://h/a/sse", "localhost:5", "/", "m?s=1", "/a/m?s=1 told /a/m?s=1");
     assert_comes_to(here, "localhost:5", "/", "?s=1", "/sse?s=1 told /sse?s=1");
 }
 
-static void of_an_address_the_path_is_told(void **state)
+static void only_the_path_of_an_absolute_url_is_sent(void **state)
 {
     (void)state;
     assert_comes_to(here, "localhost:5", "/sse", "http://127.0.0.1:3001/m?s=1",
@@ -65,7 +65,7 @@ static void of_an_address_the_path_is_told(void **state)
                     "/m?s=1 told /m?s=1");
 }
 
-static void what_points_elsewhere_is_refused(void **state)
+static void an_endpoint_on_another_origin_is_rejected(void **state)
 {
     static const char *const elsewhere[] = {
         "http://127.0.0.1:3002/m", "https://127.0.0.1:3001/m",
@@ -117,7 +117,7 @@ static void close_bench(struct bench *b)
         assert_int_equal(n_, number);                                                          \
     } while (0)
 
-static void what_is_posted_belongs_to_the_session_of_the_stream(void **state)
+static void posts_to_an_endpoint_belong_to_the_session_of_its_stream(void **state)
 {
     struct bench b;
     bool minted;
@@ -139,7 +139,7 @@ static void what_is_posted_belongs_to_the_session_of_the_stream(void **state)
     close_bench(&b);
 }
 
-static void of_two_streams_that_name_the_same_the_latest_counts(void **state)
+static void the_latest_of_two_streams_with_one_endpoint_counts(void **state)
 {
     struct bench b;
 
@@ -155,7 +155,7 @@ static void of_two_streams_that_name_the_same_the_latest_counts(void **state)
     close_bench(&b);
 }
 
-static void a_stream_may_name_several(void **state)
+static void a_stream_may_name_several_endpoints(void **state)
 {
     struct bench b;
 
@@ -178,7 +178,7 @@ static void a_stream_may_name_several(void **state)
     close_bench(&b);
 }
 
-static void one_that_is_told_over_and_over_costs_others_nothing(void **state)
+static void a_repeated_endpoint_does_not_displace_others(void **state)
 {
     struct bench b;
 
@@ -192,7 +192,7 @@ static void one_that_is_told_over_and_over_costs_others_nothing(void **state)
     close_bench(&b);
 }
 
-static void an_endpoint_is_no_id_for_a_header(void **state)
+static void an_endpoint_cannot_be_used_as_session_id_header(void **state)
 {
     struct bench b;
     uint64_t n;
@@ -211,7 +211,7 @@ static void an_endpoint_is_no_id_for_a_header(void **state)
         arena_release(&a_);                                                                    \
     } while (0)
 
-static void what_may_be_an_id_is_not_told(void **state)
+static void session_ids_in_endpoints_are_not_logged(void **state)
 {
     struct arena a = { 0 };
 
@@ -231,16 +231,16 @@ static void what_may_be_an_id_is_not_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_leads_through_us_is_told_as_it_was_said),
-        cmocka_unit_test(a_part_that_would_not_is_told_whole),
-        cmocka_unit_test(of_an_address_the_path_is_told),
-        cmocka_unit_test(what_points_elsewhere_is_refused),
-        cmocka_unit_test(what_is_posted_belongs_to_the_session_of_the_stream),
-        cmocka_unit_test(of_two_streams_that_name_the_same_the_latest_counts),
-        cmocka_unit_test(a_stream_may_name_several),
-        cmocka_unit_test(one_that_is_told_over_and_over_costs_others_nothing),
-        cmocka_unit_test(an_endpoint_is_no_id_for_a_header),
-        cmocka_unit_test(what_may_be_an_id_is_not_told),
+        cmocka_unit_test(a_reference_that_stays_with_us_is_forwarded_unchanged),
+        cmocka_unit_test(a_relative_reference_that_would_fail_is_made_absolute),
+        cmocka_unit_test(only_the_path_of_an_absolute_url_is_sent),
+        cmocka_unit_test(an_endpoint_on_another_origin_is_rejected),
+        cmocka_unit_test(posts_to_an_endpoint_belong_to_the_session_of_its_stream),
+        cmocka_unit_test(the_latest_of_two_streams_with_one_endpoint_counts),
+        cmocka_unit_test(a_stream_may_name_several_endpoints),
+        cmocka_unit_test(a_repeated_endpoint_does_not_displace_others),
+        cmocka_unit_test(an_endpoint_cannot_be_used_as_session_id_header),
+        cmocka_unit_test(session_ids_in_endpoints_are_not_logged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static void lines_end_in_lf_cr_or_crlf_in_any_mixture(void **state)
     assert_splits(STR("\r\n\r\n\r\ndata: a\r\n\r\n"), run, STR("{data=a|8}"));
 }
 
-static void an_event_is_there_at_its_last_byte_and_says_how_far_it_went(void **state)
+static void an_event_is_reported_at_its_last_byte_with_its_size(void **state)
 {
     struct sse_reader r;
     struct sse_item item;
@@ -105,7 +105,7 @@ static void data_lines_are_joined_by_line_feeds(void **state)
                   STR("{data=|6}{data=\n|10}{data=test|10}"));
 }
 
-static void one_blank_after_the_colon_is_not_of_the_value(void **state)
+static void one_blank_after_the_colon_is_not_part_of_the_value(void **state)
 {
     (void)state;
     assert_splits(STR("data:a\n\ndata: a\n\ndata:  a \n\ndata:\ta\n\ndata: \n\n"), run,
@@ -128,7 +128,7 @@ static void unknown_fields_are_ignored(void **state)
     assert_splits(STR("data\0: a\n\n"), run, STR(""));
 }
 
-static void a_block_without_data_comes_out_too(void **state)
+static void a_block_without_data_is_reported(void **state)
 {
     (void)state;
     assert_splits(STR("id: 1\n\n"), run, STR("{id=1|6}"));
@@ -146,7 +146,7 @@ static void the_last_event_and_id_of_a_block_count(void **state)
     assert_splits(STR("id: 1\ndata: a\n\ndata: b\n\n"), run, STR("{id=1|data=a|14}{data=b|8}"));
 }
 
-static void an_id_with_a_nul_does_not_count(void **state)
+static void an_id_with_a_nul_is_ignored(void **state)
 {
     (void)state;
     assert_splits(STR("id: a\0b\ndata: x\n\n"), run, STR("{data=x|16}"));
@@ -155,7 +155,7 @@ static void an_id_with_a_nul_does_not_count(void **state)
     assert_splits(STR("data: a\0b\nevent: \0\n\n"), run, STR("{event=\0|data=a\0b|19}"));
 }
 
-static void a_retry_that_is_not_all_digits_does_not_count(void **state)
+static void a_retry_with_other_characters_than_digits_is_ignored(void **state)
 {
     (void)state;
     assert_splits(STR("retry: 1000x\ndata: a\n\n"), run, STR("{data=a|21}"));
@@ -166,7 +166,7 @@ static void a_retry_that_is_not_all_digits_does_not_count(void **state)
                   STR("{retry=9223372036854775807|28}"));
 }
 
-static void comments_come_out_at_the_end_of_their_line(void **state)
+static void comments_are_reported_at_the_end_of_their_line(void **state)
 {
     (void)state;
     assert_splits(STR(": ping\n\n:\n: keepalive\r\rdata: a\n\n"), run,
@@ -177,7 +177,7 @@ static void comments_come_out_at_the_end_of_their_line(void **state)
     assert_splits(STR(":a\0b\n"), run, STR("(comment=a\0b|5)"));
 }
 
-static void only_two_characters_end_lines(void **state)
+static void only_lf_and_cr_end_lines(void **state)
 {
     (void)state;
     assert_splits(STR("data: a\xe2\x80\xa8\xe2\x80\xa9\xc2\x85\x0b\x0c\x1c\x1e\xff z\n\n"), run,
@@ -205,7 +205,7 @@ static void a_block_of_exactly_the_limit_is_kept(void **state)
                   STR("{data=4567890123456789\n3456789012|40}"));
 }
 
-static void a_longer_one_is_only_counted_and_the_next_is_kept(void **state)
+static void a_too_long_block_is_only_counted_and_the_next_is_kept(void **state)
 {
     (void)state;
     assert_splits(STR("data: 4567890123456789012345678901234567\n\ndata: ok\n\n"), run_small,
@@ -217,7 +217,7 @@ static void a_longer_one_is_only_counted_and_the_next_is_kept(void **state)
                   run_small, STR("{data=ok|9}"));
 }
 
-static void comments_and_blocks_are_measured_apart(void **state)
+static void comments_and_blocks_have_separate_limits(void **state)
 {
     (void)state;
     assert_splits(STR("data: a\n: 345678901234567890123456789012345678901\n\n"), run_small,
@@ -234,7 +234,7 @@ static void long_unfinished_items_are_counted(void **state)
                   STR(" cut off: {too long: 42}"));
 }
 
-static void a_large_event_leaves_no_memory_behind(void **state)
+static void a_large_event_frees_its_memory(void **state)
 {
     struct sse_reader r;
     struct sse_item item;
@@ -262,24 +262,24 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_ends_with_an_empty_line),
         cmocka_unit_test(lines_end_in_lf_cr_or_crlf_in_any_mixture),
-        cmocka_unit_test(an_event_is_there_at_its_last_byte_and_says_how_far_it_went),
+        cmocka_unit_test(an_event_is_reported_at_its_last_byte_with_its_size),
         cmocka_unit_test(a_byte_order_mark_is_dropped_once_and_in_front_only),
         cmocka_unit_test(data_lines_are_joined_by_line_feeds),
-        cmocka_unit_test(one_blank_after_the_colon_is_not_of_the_value),
+        cmocka_unit_test(one_blank_after_the_colon_is_not_part_of_the_value),
         cmocka_unit_test(values_may_hold_colons),
         cmocka_unit_test(unknown_fields_are_ignored),
-        cmocka_unit_test(a_block_without_data_comes_out_too),
+        cmocka_unit_test(a_block_without_data_is_reported),
         cmocka_unit_test(the_last_event_and_id_of_a_block_count),
-        cmocka_unit_test(an_id_with_a_nul_does_not_count),
-        cmocka_unit_test(a_retry_that_is_not_all_digits_does_not_count),
-        cmocka_unit_test(comments_come_out_at_the_end_of_their_line),
-        cmocka_unit_test(only_two_characters_end_lines),
+        cmocka_unit_test(an_id_with_a_nul_is_ignored),
+        cmocka_unit_test(a_retry_with_other_characters_than_digits_is_ignored),
+        cmocka_unit_test(comments_are_reported_at_the_end_of_their_line),
+        cmocka_unit_test(only_lf_and_cr_end_lines),
         cmocka_unit_test(unfinished_items_are_returned_at_the_end),
         cmocka_unit_test(a_block_of_exactly_the_limit_is_kept),
-        cmocka_unit_test(a_longer_one_is_only_counted_and_the_next_is_kept),
-        cmocka_unit_test(comments_and_blocks_are_measured_apart),
+        cmocka_unit_test(a_too_long_block_is_only_counted_and_the_next_is_kept),
+        cmocka_unit_test(comments_and_blocks_have_separate_limits),
         cmocka_unit_test(long_unfinished_items_are_counted),
-        cmocka_unit_test(a_large_event_leaves_no_memory_behind),
+        cmocka_unit_test(a_large_event_frees_its_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,8 @@
 
 static const char *server_url = "http://127.0.0.1:3001/sse";
 
-/* What a client that calls us 'here:5' gets; "!" and why, where it ends. */
+/* Returns the output for a client that uses us as 'here:5'; "!" and the reason, where it
+ * ends. */
 static void run(struct split_input *c, struct buf *seen)
 {
     const struct url_rewrite_client client = { STR("here:5"), STR("/sse") };
@@ -31,7 +32,7 @@ static void run(struct split_input *c, struct buf *seen)
     sse_rewrite_free(w);
 }
 
-static void a_client_is_told_to_post_to_us(void **state)
+static void the_endpoint_event_names_our_url(void **state)
 {
     (void)state;
     assert_splits(STR("event: endpoint\ndata: http://127.0.0.1:3001/m?s=1\n\ndata: {}\n\n"),
@@ -40,7 +41,7 @@ static void a_client_is_told_to_post_to_us(void **state)
                   STR(": x\r\nevent: endpoint\r\ndata: /m?s=1\r\n\r\ndata: {}\r\n\r\n"));
 }
 
-static void it_is_told_so_each_time(void **state)
+static void every_endpoint_event_names_our_url(void **state)
 {
     (void)state;
     assert_splits(
@@ -51,7 +52,7 @@ static void it_is_told_so_each_time(void **state)
             "id: 1\ndata:\n\nevent: endpoint\ndata: /n\n\n"));
 }
 
-static void other_streams_pass_as_they_are(void **state)
+static void other_streams_are_forwarded_unchanged(void **state)
 {
     (void)state;
     assert_splits(STR("event: message\ndata: http://127.0.0.1:3001/m\n\n"), run,
@@ -60,7 +61,7 @@ static void other_streams_pass_as_they_are(void **state)
                   STR("event: endpoint\ndata: http://other/"));
 }
 
-static void nobody_is_sent_elsewhere(void **state)
+static void an_endpoint_on_another_origin_is_rejected(void **state)
 {
     (void)state;
     assert_splits(
@@ -70,7 +71,7 @@ static void nobody_is_sent_elsewhere(void **state)
                   STR("!invalid 'endpoint' event: the URL contains an invalid character"));
 }
 
-static void nor_is_anybody_later_on(void **state)
+static void a_later_endpoint_on_another_origin_is_rejected(void **state)
 {
     static const char *const before[] = { "event: ping\ndata: 1\n\n", "id: 1\ndata:\n\n",
                                           "event: endpoint\ndata: /m\n\n" };
@@ -113,7 +114,7 @@ static bool can(unsigned status, const char *type, const char *name)
     return so;
 }
 
-static void not_every_stream_is_looked_into(void **state)
+static void only_streams_of_get_are_parsed(void **state)
 {
     (void)state;
     assert_true(may_be("GET", "Accept"));
@@ -130,12 +131,12 @@ static void not_every_stream_is_looked_into(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_is_told_to_post_to_us),
-        cmocka_unit_test(it_is_told_so_each_time),
-        cmocka_unit_test(other_streams_pass_as_they_are),
-        cmocka_unit_test(nobody_is_sent_elsewhere),
-        cmocka_unit_test(nor_is_anybody_later_on),
-        cmocka_unit_test(not_every_stream_is_looked_into),
+        cmocka_unit_test(the_endpoint_event_names_our_url),
+        cmocka_unit_test(every_endpoint_event_names_our_url),
+        cmocka_unit_test(other_streams_are_forwarded_unchanged),
+        cmocka_unit_test(an_endpoint_on_another_origin_is_rejected),
+        cmocka_unit_test(a_later_endpoint_on_another_origin_is_rejected),
+        cmocka_unit_test(only_streams_of_get_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static void check(struct sse_item item, struct str want)
     buf_release(&seen);
 }
 
-static void a_block_has_what_is_there_and_no_more(void **state)
+static void a_block_has_only_the_given_fields(void **state)
 {
     struct sse_item item = SSE_ITEM_NONE;
 
@@ -34,7 +34,7 @@ static void a_block_has_what_is_there_and_no_more(void **state)
     check(item, STR("id: \ndata: \n\n"));
 }
 
-static void data_and_comments_may_have_lines(void **state)
+static void data_and_comments_may_have_several_lines(void **state)
 {
     struct sse_item item = SSE_ITEM_NONE;
 
@@ -114,8 +114,8 @@ static void written_items_are_parsed_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_has_what_is_there_and_no_more),
-        cmocka_unit_test(data_and_comments_may_have_lines),
+        cmocka_unit_test(a_block_has_only_the_given_fields),
+        cmocka_unit_test(data_and_comments_may_have_several_lines),
         cmocka_unit_test(line_breaks_in_event_and_id_are_rejected),
         cmocka_unit_test(written_items_are_parsed_again),
     };

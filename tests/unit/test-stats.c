@@ -70,7 +70,7 @@ static void the_header_is_kept(void **state)
     stats_release(&s);
 }
 
-static void texts_of_a_header_are_cut_and_lists_dropped_when_too_long(void **state)
+static void texts_of_a_header_are_cut_and_too_long_lists_dropped(void **state)
 {
     enum { LONG = 70000 };
     static char word[LONG + 1];
@@ -119,9 +119,9 @@ static void each_initialize_starts_a_session(void **state)
     stats_release(&s);
 }
 
-/* Of Streamable HTTP the greeting has no session yet, and another connection may go on with it;
- * of HTTP+SSE the two directions are on different ones. */
-static void on_http_a_session_goes_by_its_number(void **state)
+/* In Streamable HTTP initialize has no session yet, and another connection may continue it;
+ * in HTTP+SSE the two directions are on different ones. */
+static void http_sessions_are_counted_by_number(void **state)
 {
     struct stats s;
 
@@ -143,7 +143,7 @@ static void on_http_a_session_goes_by_its_number(void **state)
     stats_release(&s);
 }
 
-static void sessions_have_their_time(void **state)
+static void sessions_have_a_duration(void **state)
 {
     struct stats s;
 
@@ -160,7 +160,7 @@ static void sessions_have_their_time(void **state)
     stats_release(&s);
 }
 
-static void the_modern_era_has_no_sessions_but_peers(void **state)
+static void the_stateless_protocol_has_no_sessions_but_client_and_server(void **state)
 {
     struct stats s;
 
@@ -178,7 +178,7 @@ static void the_modern_era_has_no_sessions_but_peers(void **state)
     stats_release(&s);
 }
 
-static void sessions_beyond_the_limit_are_counted_together(void **state)
+static void sessions_over_the_limit_are_counted_together(void **state)
 {
     struct stats s;
 
@@ -222,7 +222,7 @@ static void errors_are_counted_by_code_and_side(void **state)
     stats_release(&s);
 }
 
-static void a_task_may_fail_without_a_message_that_is_an_error(void **state)
+static void a_failed_task_without_error_message_is_counted(void **state)
 {
     const struct stats_code *code;
     struct stats s;
@@ -247,7 +247,7 @@ static void a_task_may_fail_without_a_message_that_is_an_error(void **state)
     stats_release(&s);
 }
 
-static void tools_are_advertised_and_called(void **state)
+static void advertised_and_called_tools_are_counted(void **state)
 {
     const struct stats_tool *tool;
     struct stats s;
@@ -307,7 +307,7 @@ static void assert_odd(const char *story, enum stats_finding_kind what, uint64_t
     "| {'type':'footer','total_messages':" #total ",'client_messages':" #client                \
     ",'server_messages':" #server ",'duration_ms':1,'errors':" #errors ",'exit_code':0}\n"
 
-static void a_sound_recording_has_nothing_odd(void **state)
+static void a_complete_recording_has_no_findings(void **state)
 {
     (void)state;
     assert_odd(HEADER INITIALIZE "c2s {'method':'notifications/initialized'}\n" PING(1)
@@ -406,14 +406,14 @@ static const struct {
       STATS_SERVER_EXIT, 1 },
 };
 
-static void every_oddity_is_found_and_only_it(void **state)
+static void each_finding_is_found_alone(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++)
         assert_odd(oddities[i].story, oddities[i].what, oddities[i].count);
 }
 
-static void what_a_format_cannot_hold_is_not_missed(void **state)
+static void features_that_the_format_lacks_are_no_findings(void **state)
 {
     struct stats s;
 
@@ -443,7 +443,7 @@ static void a_footer_without_totals_is_not_compared(void **state)
     stats_release(&s);
 }
 
-static void without_a_process_there_is_none_that_ended_badly(void **state)
+static void without_a_process_record_there_is_no_finding_about_its_exit(void **state)
 {
     struct stats s;
 
@@ -469,7 +469,7 @@ static void without_any_clock_nothing_is_measured(void **state)
     stats_release(&s);
 }
 
-static void the_first_of_a_kind_is_shown(void **state)
+static void the_first_of_each_kind_is_shown(void **state)
 {
     struct stats s;
 
@@ -491,7 +491,7 @@ static void the_first_of_a_kind_is_shown(void **state)
     stats_release(&s);
 }
 
-static void a_damaged_end_is_told(void **state)
+static void a_damaged_end_is_a_finding(void **state)
 {
     struct stats s;
 
@@ -503,7 +503,7 @@ static void a_damaged_end_is_told(void **state)
     stats_release(&s);
 }
 
-static void why_a_request_has_no_answer_is_told_if_it_is_known(void **state)
+static void the_reason_of_a_missing_response_is_reported_if_known(void **state)
 {
     struct stats s;
 
@@ -520,7 +520,7 @@ static void why_a_request_has_no_answer_is_told_if_it_is_known(void **state)
     stats_release(&s);
 }
 
-static void several_recordings_in_one_file_do_not_mix(void **state)
+static void several_recordings_in_one_file_are_separate(void **state)
 {
     struct stats s;
 
@@ -545,7 +545,7 @@ static void several_recordings_in_one_file_do_not_mix(void **state)
     stats_release(&s);
 }
 
-static void without_a_fine_clock_the_wall_clock_serves(void **state)
+static void without_monotonic_time_dates_are_used(void **state)
 {
     struct stats s;
 
@@ -574,7 +574,7 @@ static void a_recording_lasts_until_its_latest_time(void **state)
     stats_release(&s);
 }
 
-static void absurd_numbers_overflow_nothing(void **state)
+static void extreme_numbers_do_not_overflow(void **state)
 {
     struct stats s;
 
@@ -596,7 +596,7 @@ static void absurd_numbers_overflow_nothing(void **state)
     stats_release(&s);
 }
 
-static void what_is_delivered_again_is_no_second_answer(void **state)
+static void a_redelivered_response_is_not_a_second_one(void **state)
 {
     struct stats s;
 
@@ -612,7 +612,7 @@ static void what_is_delivered_again_is_no_second_answer(void **state)
     stats_release(&s);
 }
 
-static void a_retry_is_no_further_call_of_a_tool(void **state)
+static void a_retry_is_not_another_call_of_a_tool(void **state)
 {
     struct stats s;
 
@@ -626,7 +626,7 @@ static void a_retry_is_no_further_call_of_a_tool(void **state)
     stats_release(&s);
 }
 
-static void operations_that_had_to_be_given_up_are_told(void **state)
+static void dropped_operations_are_reported(void **state)
 {
     struct arena a = { 0 };
     struct stats s;
@@ -647,7 +647,7 @@ static void operations_that_had_to_be_given_up_are_told(void **state)
     arena_release(&a);
 }
 
-static void stderr_is_counted_in_lines_however_it_came(void **state)
+static void stderr_is_counted_in_lines_however_it_is_split(void **state)
 {
     struct stats s;
 
@@ -675,7 +675,7 @@ static void http_statuses_from_400_on_are_errors(void **state)
     stats_release(&s);
 }
 
-static void no_table_grows_without_end(void **state)
+static void all_tables_are_limited(void **state)
 {
     struct arena a = { 0 };
     struct stats s;
@@ -705,7 +705,7 @@ static void no_table_grows_without_end(void **state)
     arena_release(&a);
 }
 
-static void what_jq_does_not_take_is_looked_for_only_thoroughly(void **state)
+static void values_that_jq_rejects_are_searched_only_if_thorough(void **state)
 {
     struct stats s;
 
@@ -734,36 +734,36 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_are_counted_by_direction_and_kind),
         cmocka_unit_test(the_header_is_kept),
-        cmocka_unit_test(texts_of_a_header_are_cut_and_lists_dropped_when_too_long),
+        cmocka_unit_test(texts_of_a_header_are_cut_and_too_long_lists_dropped),
         cmocka_unit_test(each_initialize_starts_a_session),
-        cmocka_unit_test(on_http_a_session_goes_by_its_number),
-        cmocka_unit_test(sessions_have_their_time),
-        cmocka_unit_test(the_modern_era_has_no_sessions_but_peers),
-        cmocka_unit_test(sessions_beyond_the_limit_are_counted_together),
+        cmocka_unit_test(http_sessions_are_counted_by_number),
+        cmocka_unit_test(sessions_have_a_duration),
+        cmocka_unit_test(the_stateless_protocol_has_no_sessions_but_client_and_server),
+        cmocka_unit_test(sessions_over_the_limit_are_counted_together),
         cmocka_unit_test(errors_are_counted_by_code_and_side),
-        cmocka_unit_test(a_task_may_fail_without_a_message_that_is_an_error),
-        cmocka_unit_test(tools_are_advertised_and_called),
+        cmocka_unit_test(a_failed_task_without_error_message_is_counted),
+        cmocka_unit_test(advertised_and_called_tools_are_counted),
         cmocka_unit_test(notifications_are_counted_by_method_and_side),
-        cmocka_unit_test(a_sound_recording_has_nothing_odd),
-        cmocka_unit_test(every_oddity_is_found_and_only_it),
-        cmocka_unit_test(what_a_format_cannot_hold_is_not_missed),
+        cmocka_unit_test(a_complete_recording_has_no_findings),
+        cmocka_unit_test(each_finding_is_found_alone),
+        cmocka_unit_test(features_that_the_format_lacks_are_no_findings),
         cmocka_unit_test(a_footer_without_totals_is_not_compared),
-        cmocka_unit_test(without_a_process_there_is_none_that_ended_badly),
+        cmocka_unit_test(without_a_process_record_there_is_no_finding_about_its_exit),
         cmocka_unit_test(without_any_clock_nothing_is_measured),
-        cmocka_unit_test(the_first_of_a_kind_is_shown),
-        cmocka_unit_test(a_damaged_end_is_told),
-        cmocka_unit_test(why_a_request_has_no_answer_is_told_if_it_is_known),
-        cmocka_unit_test(several_recordings_in_one_file_do_not_mix),
-        cmocka_unit_test(without_a_fine_clock_the_wall_clock_serves),
+        cmocka_unit_test(the_first_of_each_kind_is_shown),
+        cmocka_unit_test(a_damaged_end_is_a_finding),
+        cmocka_unit_test(the_reason_of_a_missing_response_is_reported_if_known),
+        cmocka_unit_test(several_recordings_in_one_file_are_separate),
+        cmocka_unit_test(without_monotonic_time_dates_are_used),
         cmocka_unit_test(a_recording_lasts_until_its_latest_time),
-        cmocka_unit_test(absurd_numbers_overflow_nothing),
-        cmocka_unit_test(what_is_delivered_again_is_no_second_answer),
-        cmocka_unit_test(a_retry_is_no_further_call_of_a_tool),
-        cmocka_unit_test(operations_that_had_to_be_given_up_are_told),
-        cmocka_unit_test(stderr_is_counted_in_lines_however_it_came),
+        cmocka_unit_test(extreme_numbers_do_not_overflow),
+        cmocka_unit_test(a_redelivered_response_is_not_a_second_one),
+        cmocka_unit_test(a_retry_is_not_another_call_of_a_tool),
+        cmocka_unit_test(dropped_operations_are_reported),
+        cmocka_unit_test(stderr_is_counted_in_lines_however_it_is_split),
         cmocka_unit_test(http_statuses_from_400_on_are_errors),
-        cmocka_unit_test(no_table_grows_without_end),
-        cmocka_unit_test(what_jq_does_not_take_is_looked_for_only_thoroughly),
+        cmocka_unit_test(all_tables_are_limited),
+        cmocka_unit_test(values_that_jq_rejects_are_searched_only_if_thorough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,7 +135,7 @@ static void assert_received(struct stdio_client_test *v, const char *want)
     assert_str(str_n(got, n > 0 ? (size_t)n : 0), str_z(want));
 }
 
-static void lines_come_in_whole_and_the_end_is_told_once(void **state)
+static void complete_lines_are_reported_and_the_end_once(void **state)
 {
     struct stdio_client_test v;
 
@@ -151,7 +151,7 @@ static void lines_come_in_whole_and_the_end_is_told_once(void **state)
     end(&v);
 }
 
-static void a_line_that_is_too_long_is_only_counted(void **state)
+static void a_too_long_line_is_only_counted(void **state)
 {
     char line[1500];
     struct stdio_client_test v;
@@ -168,7 +168,7 @@ static void a_line_that_is_too_long_is_only_counted(void **state)
     end(&v);
 }
 
-static void a_message_goes_out_with_its_newline(void **state)
+static void a_message_is_written_with_its_newline(void **state)
 {
     char got[20];
     struct stdio_client_test v;
@@ -183,7 +183,7 @@ static void a_message_goes_out_with_its_newline(void **state)
     end(&v);
 }
 
-/* What the client gets. */
+/* The output for the client. */
 struct reading {
     struct buf got;
 };
@@ -216,7 +216,7 @@ static void wait_a_little(struct loop *l, uint64_t ms)
 }
 
 /* Messages of every size around where they stop going out in one piece. */
-static void long_messages_go_out_whole_and_in_order(void **state)
+static void long_messages_are_written_completely_and_in_order(void **state)
 {
     static const size_t sizes[] = { 65535, 65536, 65537, 3000000, 1, 200000 };
     struct reading r;
@@ -256,7 +256,7 @@ static void long_messages_go_out_whole_and_in_order(void **state)
 
 /* Each line makes an answer of 100 KB: a client that asks without reading is not
  * asked for more, and gets everything once it reads. */
-static void a_client_that_does_not_read_is_not_read_either(void **state)
+static void a_client_that_does_not_read_is_not_read(void **state)
 {
     struct reading r;
     struct err e = ERR_NONE;
@@ -296,7 +296,7 @@ static void a_client_that_does_not_read_is_not_read_either(void **state)
     buf_release(&answer);
 }
 
-static void a_client_can_be_left_waiting(void **state)
+static void reading_from_the_client_can_be_paused(void **state)
 {
     struct stdio_client_test v;
 
@@ -352,7 +352,7 @@ static void a_closed_client_is_reported_once(void **state)
     stdio_client_send(v.stdio, STR("hello"));
     stdio_client_send(v.stdio, STR("hello"));
     assert_str(buf_str(&v.events), STR("closed gone "));
-    say(&v, STR("still here\n")); /* nobody listens any more */
+    say(&v, STR("still here\n")); /* the owner gets no more events */
     wait_a_little(v.loop, 20);
     hang_up(&v);
     wait_a_little(v.loop, 20);
@@ -441,12 +441,12 @@ static void an_open_error_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_come_in_whole_and_the_end_is_told_once),
-        cmocka_unit_test(a_line_that_is_too_long_is_only_counted),
-        cmocka_unit_test(a_message_goes_out_with_its_newline),
-        cmocka_unit_test(long_messages_go_out_whole_and_in_order),
-        cmocka_unit_test(a_client_that_does_not_read_is_not_read_either),
-        cmocka_unit_test(a_client_can_be_left_waiting),
+        cmocka_unit_test(complete_lines_are_reported_and_the_end_once),
+        cmocka_unit_test(a_too_long_line_is_only_counted),
+        cmocka_unit_test(a_message_is_written_with_its_newline),
+        cmocka_unit_test(long_messages_are_written_completely_and_in_order),
+        cmocka_unit_test(a_client_that_does_not_read_is_not_read),
+        cmocka_unit_test(reading_from_the_client_can_be_paused),
         cmocka_unit_test(queued_and_drained_are_reported),
         cmocka_unit_test(a_closed_client_is_reported_once),
         cmocka_unit_test(a_write_error_is_reported_once),

@@ -16,7 +16,7 @@
 #include "temp-dir.h"
 #include "test.h"
 
-static void every_byte_passes_both_ways(void **state)
+static void every_byte_is_forwarded_in_both_directions(void **state)
 {
     struct relay_session s;
     struct buf all;
@@ -80,7 +80,7 @@ static void check_client_has_not_got_it(struct relay_session *s, enum record_dir
         assert_true(s->client_text.len + waiting_in(s->received_fd) <= s->to_client.len + len);
 }
 
-static void a_line_is_handed_over_before_the_client_has_it(void **state)
+static void the_owner_gets_a_line_before_the_client(void **state)
 {
     struct relay_session s;
 
@@ -103,7 +103,7 @@ static void check_server_has_not_got_it(struct relay_session *s, enum record_dir
         assert_true(waiting_in(s->server_stdin) <= s->to_server.len + len);
 }
 
-static void a_line_is_handed_over_before_the_server_has_it(void **state)
+static void the_owner_gets_a_line_before_the_server(void **state)
 {
     char path[64];
     struct relay_session s;
@@ -130,7 +130,7 @@ static void a_line_is_handed_over_before_the_server_has_it(void **state)
     relay_session_end(&s);
 }
 
-static void the_start_of_a_line_does_not_wait_for_its_end(void **state)
+static void the_start_of_a_line_is_forwarded_before_its_end(void **state)
 {
     struct relay_session s;
 
@@ -146,7 +146,7 @@ static void the_start_of_a_line_does_not_wait_for_its_end(void **state)
     relay_session_end(&s);
 }
 
-static void the_servers_own_exit_code_is_told(void **state)
+static void the_exit_code_of_the_server_is_reported(void **state)
 {
     struct relay_session s;
 
@@ -158,8 +158,8 @@ static void the_servers_own_exit_code_is_told(void **state)
     relay_session_end(&s);
 }
 
-/* What it says on its way out is waited for, and more than once. */
-static void a_server_at_work_after_the_end_is_not_disturbed(void **state)
+/* Its output during the exit is waited for, and more than once. */
+static void a_busy_server_is_not_terminated_after_the_end(void **state)
 {
     struct relay_session s;
 
@@ -174,7 +174,7 @@ static void a_server_at_work_after_the_end_is_not_disturbed(void **state)
     relay_session_end(&s);
 }
 
-static void a_server_that_ignores_the_end_is_asked_to_go(void **state)
+static void a_server_that_ignores_the_end_gets_sigterm(void **state)
 {
     struct relay_session s;
 
@@ -187,7 +187,7 @@ static void a_server_that_ignores_the_end_is_asked_to_go(void **state)
     relay_session_end(&s);
 }
 
-static void a_server_that_will_not_go_is_killed(void **state)
+static void a_server_that_ignores_sigterm_is_killed(void **state)
 {
     struct relay_session s;
 
@@ -199,7 +199,7 @@ static void a_server_that_will_not_go_is_killed(void **state)
     relay_session_end(&s);
 }
 
-static void a_signal_goes_to_the_server_as_it_is(void **state)
+static void a_signal_is_forwarded_to_the_server(void **state)
 {
     struct relay_session s;
 
@@ -243,14 +243,14 @@ static void descendants_do_not_outlive_the_session(void **state)
     relay_session_run(&s);
     assert_str(buf_str(&s.events), STR("exit:5 done "));
     assert_str(buf_str(&s.client_text), STR("up\nrest"));
-    /* What has no newline yet was passed on and is handed over, too. */
+    /* Text without a newline was forwarded and is reported, too. */
     assert_str(buf_str(&s.to_client), STR("up\nrest\n"));
     assert_str(buf_str(&s.stderr_seen), STR("[talk]"));
     assert_all_gone(mark);
     relay_session_end(&s);
 }
 
-static void a_client_in_the_middle_of_a_line_is_not_forgotten(void **state)
+static void an_incomplete_line_of_the_client_is_forwarded(void **state)
 {
     struct relay_session s;
 
@@ -287,7 +287,7 @@ static void a_server_that_does_not_read_pauses_the_client_only(void **state)
 
 /* A server that closes its stdin with much on the way to it and lives on: the client
  * is read again, so that its end is seen. */
-static void a_server_that_stops_listening_does_not_hold_the_client_up(void **state)
+static void a_server_that_closes_stdin_does_not_block_the_client(void **state)
 {
     struct relay_session s;
     struct buf all;
@@ -304,7 +304,7 @@ static void a_server_that_stops_listening_does_not_hold_the_client_up(void **sta
     buf_release(&all);
 }
 
-static void a_client_that_is_gone_ends_the_session(void **state)
+static void a_closed_client_ends_the_session(void **state)
 {
     struct relay_session s;
 
@@ -338,7 +338,7 @@ static void wake_up(void *to)
 }
 
 /* The server is long gone when the client gets round to reading. */
-static void a_slow_client_loses_nothing(void **state)
+static void a_slow_client_gets_everything(void **state)
 {
     struct relay_session s;
     struct timer *t;
@@ -378,7 +378,7 @@ static void sip(void *to)
 }
 
 /* The server has more to say than is taken at once: that it is silent is not its doing. */
-static void a_slow_client_that_hung_up_loses_nothing_either(void **state)
+static void a_slow_client_that_closed_its_side_gets_everything(void **state)
 {
     struct relay_session s;
     struct sips t = { .session = &s, .left = 20 };
@@ -399,7 +399,7 @@ static void a_slow_client_that_hung_up_loses_nothing_either(void **state)
 }
 
 /* It holds the pipe open, but that is all. */
-static void a_client_that_hung_up_and_takes_nothing_is_not_waited_for(void **state)
+static void a_client_that_closed_its_side_and_reads_nothing_is_not_waited_for(void **state)
 {
     static const struct {
         const char *script, *events;
@@ -422,7 +422,7 @@ static void a_client_that_hung_up_and_takes_nothing_is_not_waited_for(void **sta
     }
 }
 
-/* Nobody waits for what it says there. */
+/* Its output there is not waited for. */
 static void a_server_that_only_writes_stderr_is_ended(void **state)
 {
     struct relay_session s;
@@ -436,7 +436,7 @@ static void a_server_that_only_writes_stderr_is_ended(void **state)
 }
 
 /* The client is not being read when it goes. */
-static void a_client_that_goes_is_missed_even_if_the_server_reads_nothing(void **state)
+static void the_end_of_the_client_is_noticed_while_the_server_reads_nothing(void **state)
 {
     struct relay_session s;
     struct buf all;
@@ -457,7 +457,7 @@ static void a_client_that_goes_is_missed_even_if_the_server_reads_nothing(void *
 }
 
 /* As long as it goes on taking what it was sent, it has its reasons to be silent. */
-static void a_server_that_reads_slowly_gets_all_its_client_said(void **state)
+static void a_slowly_reading_server_gets_everything(void **state)
 {
     struct relay_session s;
     struct buf all;
@@ -516,7 +516,7 @@ static void after_a_signal_a_client_that_never_reads_is_not_waited_for(void **st
     relay_session_end(&s);
 }
 
-static void standard_error_passes_at_once_and_is_handed_over_in_whole_lines(void **state)
+static void stderr_is_forwarded_at_once_and_reported_in_complete_lines(void **state)
 {
     struct relay_session s;
 
@@ -538,7 +538,7 @@ static void standard_error_passes_at_once_and_is_handed_over_in_whole_lines(void
     relay_session_end(&s);
 }
 
-static void much_standard_error_comes_in_whole_lines_too(void **state)
+static void much_stderr_is_reported_in_complete_lines(void **state)
 {
     struct relay_session s;
 
@@ -554,7 +554,7 @@ static void much_standard_error_comes_in_whole_lines_too(void **state)
 }
 
 /* Longer than any buffer for it, so it goes in pieces; nothing is lost. */
-static void a_line_of_standard_error_without_end_comes_in_pieces(void **state)
+static void an_endless_stderr_line_is_reported_in_pieces(void **state)
 {
     struct relay_session s;
     size_t handed = 0;
@@ -569,7 +569,7 @@ static void a_line_of_standard_error_without_end_comes_in_pieces(void **state)
     relay_session_end(&s);
 }
 
-/* With nobody to read it, the server must still be able to complain. */
+/* Without a reader of stderr the server must still be able to write to it. */
 static void blocked_stderr_does_not_block_stdout(void **state)
 {
     struct relay_session s;
@@ -589,7 +589,7 @@ static void blocked_stderr_does_not_block_stdout(void **state)
     relay_session_end(&s);
 }
 
-static void lines_that_are_too_long_pass_and_are_told(void **state)
+static void too_long_lines_are_forwarded_and_reported(void **state)
 {
     struct relay_session s;
     struct buf all;
@@ -646,7 +646,7 @@ static void a_failed_start_leaves_nothing_behind(void **state)
 }
 
 /* The server is not started for a client that cannot be spoken to. */
-static void without_a_client_there_is_no_server(void **state)
+static void without_a_client_no_server_is_started(void **state)
 {
     int out[2];
 
@@ -660,36 +660,36 @@ static void without_a_client_there_is_no_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_byte_passes_both_ways),
+        cmocka_unit_test(every_byte_is_forwarded_in_both_directions),
         cmocka_unit_test(every_split_is_forwarded),
-        cmocka_unit_test(a_line_is_handed_over_before_the_client_has_it),
-        cmocka_unit_test(a_line_is_handed_over_before_the_server_has_it),
-        cmocka_unit_test(the_start_of_a_line_does_not_wait_for_its_end),
-        cmocka_unit_test(the_servers_own_exit_code_is_told),
-        cmocka_unit_test(a_server_at_work_after_the_end_is_not_disturbed),
-        cmocka_unit_test(a_server_that_ignores_the_end_is_asked_to_go),
-        cmocka_unit_test(a_server_that_will_not_go_is_killed),
-        cmocka_unit_test(a_signal_goes_to_the_server_as_it_is),
+        cmocka_unit_test(the_owner_gets_a_line_before_the_client),
+        cmocka_unit_test(the_owner_gets_a_line_before_the_server),
+        cmocka_unit_test(the_start_of_a_line_is_forwarded_before_its_end),
+        cmocka_unit_test(the_exit_code_of_the_server_is_reported),
+        cmocka_unit_test(a_busy_server_is_not_terminated_after_the_end),
+        cmocka_unit_test(a_server_that_ignores_the_end_gets_sigterm),
+        cmocka_unit_test(a_server_that_ignores_sigterm_is_killed),
+        cmocka_unit_test(a_signal_is_forwarded_to_the_server),
         cmocka_unit_test(descendants_do_not_outlive_the_session),
-        cmocka_unit_test(a_client_in_the_middle_of_a_line_is_not_forgotten),
+        cmocka_unit_test(an_incomplete_line_of_the_client_is_forwarded),
         cmocka_unit_test(a_server_that_does_not_read_pauses_the_client_only),
-        cmocka_unit_test(a_server_that_stops_listening_does_not_hold_the_client_up),
-        cmocka_unit_test(a_client_that_is_gone_ends_the_session),
-        cmocka_unit_test(a_slow_client_loses_nothing),
-        cmocka_unit_test(a_slow_client_that_hung_up_loses_nothing_either),
-        cmocka_unit_test(a_client_that_hung_up_and_takes_nothing_is_not_waited_for),
+        cmocka_unit_test(a_server_that_closes_stdin_does_not_block_the_client),
+        cmocka_unit_test(a_closed_client_ends_the_session),
+        cmocka_unit_test(a_slow_client_gets_everything),
+        cmocka_unit_test(a_slow_client_that_closed_its_side_gets_everything),
+        cmocka_unit_test(a_client_that_closed_its_side_and_reads_nothing_is_not_waited_for),
         cmocka_unit_test(a_server_that_only_writes_stderr_is_ended),
-        cmocka_unit_test(a_client_that_goes_is_missed_even_if_the_server_reads_nothing),
-        cmocka_unit_test(a_server_that_reads_slowly_gets_all_its_client_said),
+        cmocka_unit_test(the_end_of_the_client_is_noticed_while_the_server_reads_nothing),
+        cmocka_unit_test(a_slowly_reading_server_gets_everything),
         cmocka_unit_test(a_client_that_never_reads_is_waited_for_until_a_signal),
         cmocka_unit_test(after_a_signal_a_client_that_never_reads_is_not_waited_for),
-        cmocka_unit_test(standard_error_passes_at_once_and_is_handed_over_in_whole_lines),
-        cmocka_unit_test(much_standard_error_comes_in_whole_lines_too),
-        cmocka_unit_test(a_line_of_standard_error_without_end_comes_in_pieces),
+        cmocka_unit_test(stderr_is_forwarded_at_once_and_reported_in_complete_lines),
+        cmocka_unit_test(much_stderr_is_reported_in_complete_lines),
+        cmocka_unit_test(an_endless_stderr_line_is_reported_in_pieces),
         cmocka_unit_test(blocked_stderr_does_not_block_stdout),
-        cmocka_unit_test(lines_that_are_too_long_pass_and_are_told),
+        cmocka_unit_test(too_long_lines_are_forwarded_and_reported),
         cmocka_unit_test(a_failed_start_leaves_nothing_behind),
-        cmocka_unit_test(without_a_client_there_is_no_server),
+        cmocka_unit_test(without_a_client_no_server_is_started),
     };
     alarm(100); /* a session that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

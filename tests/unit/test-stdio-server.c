@@ -102,7 +102,7 @@ static void assert_heard(struct bench *b, const char *want)
     buf_release(&b->heard);
 }
 
-static void messages_go_in_and_lines_come_out(void **state)
+static void messages_are_written_and_lines_reported(void **state)
 {
     struct bench b;
 
@@ -114,7 +114,7 @@ static void messages_go_in_and_lines_come_out(void **state)
     assert_heard(&b, "line got one\nline got {\"two\": 2}\nline end\nclosed\ndone 5 0\n");
 }
 
-static void stderr_comes_in_whole_lines(void **state)
+static void stderr_is_reported_in_complete_lines(void **state)
 {
     struct bench b;
 
@@ -124,7 +124,7 @@ static void stderr_comes_in_whole_lines(void **state)
     assert_heard(&b, "stderr oh no\nclosed\nstderr and moredone 0 0\n");
 }
 
-static void a_last_line_without_newline_counts(void **state)
+static void a_last_line_without_newline_is_reported(void **state)
 {
     struct bench b;
 
@@ -133,7 +133,7 @@ static void a_last_line_without_newline_counts(void **state)
     assert_heard(&b, "line a\nline b\nclosed\ndone 0 0\n");
 }
 
-static void a_line_that_is_too_long_is_only_measured(void **state)
+static void a_too_long_line_is_only_counted(void **state)
 {
     struct bench b;
 
@@ -144,8 +144,8 @@ static void a_line_that_is_too_long_is_only_measured(void **state)
     assert_int_equal(b.lines, 2);
 }
 
-/* What was sent before the end arrives, however much it is, before the end does. */
-static void the_end_comes_after_all_that_was_sent(void **state)
+/* Messages sent before the end arrive before it, whatever their size. */
+static void the_end_comes_after_all_messages(void **state)
 {
     enum { BIG = 3 << 20 };
     char *big = malloc(BIG);
@@ -214,7 +214,7 @@ static void stop_b(void *to)
 }
 
 /* Talking prolongs the wait after the end, but not after a stop. */
-static void a_server_that_never_stops_talking_can_be_stopped(void **state)
+static void a_server_that_writes_endlessly_can_be_stopped(void **state)
 {
     struct bench b;
 
@@ -272,15 +272,15 @@ static void a_failed_start_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_go_in_and_lines_come_out),
-        cmocka_unit_test(stderr_comes_in_whole_lines),
-        cmocka_unit_test(a_last_line_without_newline_counts),
-        cmocka_unit_test(a_line_that_is_too_long_is_only_measured),
-        cmocka_unit_test(the_end_comes_after_all_that_was_sent),
+        cmocka_unit_test(messages_are_written_and_lines_reported),
+        cmocka_unit_test(stderr_is_reported_in_complete_lines),
+        cmocka_unit_test(a_last_line_without_newline_is_reported),
+        cmocka_unit_test(a_too_long_line_is_only_counted),
+        cmocka_unit_test(the_end_comes_after_all_messages),
         cmocka_unit_test(a_server_that_does_not_read_is_still_read),
         cmocka_unit_test(messages_to_an_exited_server_are_dropped),
         cmocka_unit_test(a_server_that_stays_is_ended),
-        cmocka_unit_test(a_server_that_never_stops_talking_can_be_stopped),
+        cmocka_unit_test(a_server_that_writes_endlessly_can_be_stopped),
         cmocka_unit_test(descendants_do_not_delay_the_end),
         cmocka_unit_test(closing_a_running_server_reports_nothing),
         cmocka_unit_test(a_failed_start_is_reported),

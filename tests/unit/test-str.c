@@ -14,7 +14,7 @@ static void equal_means_the_same_bytes(void **state)
     assert_false(str_eq(STR("a\0b"), STR("a\0c")));
 }
 
-static void a_view_of_no_string_is_empty(void **state)
+static void a_null_string_is_empty(void **state)
 {
     (void)state;
     assert_int_equal(str_z(NULL).len, 0);
@@ -22,7 +22,7 @@ static void a_view_of_no_string_is_empty(void **state)
     assert_int_equal(STR("a\0b").len, 3);
 }
 
-static void beginnings_and_ends_are_recognised(void **state)
+static void prefixes_and_suffixes_are_recognized(void **state)
 {
     (void)state;
     assert_true(str_starts(STR("abc"), STR("ab")));
@@ -54,7 +54,7 @@ static int sign(int n)
     return (n > 0) - (n < 0);
 }
 
-static void order_is_by_byte_and_then_by_length(void **state)
+static void order_is_by_byte_then_by_length(void **state)
 {
     static const char *const sorted[] = { "", "A", "AB", "B", "a", "ab", "b", "\x80", "\xff" };
     enum { SORTED = sizeof sorted / sizeof *sorted };
@@ -67,7 +67,7 @@ static void order_is_by_byte_and_then_by_length(void **state)
     assert_int_equal(str_cmp(STR_NONE, STR("")), 0);
 }
 
-static void trimming_takes_json_blanks_and_nothing_else(void **state)
+static void trimming_removes_only_json_blanks(void **state)
 {
     (void)state;
     assert_str(str_trim(STR(" \t\r\na b\n\r\t ")), STR("a b"));
@@ -76,7 +76,7 @@ static void trimming_takes_json_blanks_and_nothing_else(void **state)
     assert_str(str_trim(STR("\v\fa\0")), STR("\v\fa\0"));
 }
 
-static void finding_gives_the_first_or_the_end(void **state)
+static void find_returns_the_first_position_or_the_length(void **state)
 {
     (void)state;
     assert_int_equal(str_find(STR("a:b:c"), ':'), 1);
@@ -86,7 +86,7 @@ static void finding_gives_the_first_or_the_end(void **state)
     assert_int_equal(str_find(STR("a\xff"), (char)0xff), 1);
 }
 
-static void cutting_goes_piece_by_piece(void **state)
+static void cutting_returns_piece_by_piece(void **state)
 {
     struct str rest = STR("a,,bc,");
 
@@ -127,7 +127,7 @@ static void distance_counts_edits(void **state)
     }
 }
 
-static void long_texts_are_unlike(void **state)
+static void long_texts_have_the_maximum_distance(void **state)
 {
     char a[65], b[65];
 
@@ -142,7 +142,7 @@ static void long_texts_are_unlike(void **state)
     assert_int_equal(str_distance(str_n(a, 2), str_n(b, 64)), 62);
 }
 
-static void digits_are_a_number_if_it_fits(void **state)
+static void digits_are_parsed_if_the_number_fits(void **state)
 {
     static const struct {
         struct str text;
@@ -205,7 +205,7 @@ static void a_number_may_be_negative(void **state)
     }
 }
 
-static void a_part_stands_in_it_or_does_not(void **state)
+static void contains_finds_a_part(void **state)
 {
     (void)state;
     assert_true(str_contains(STR("abcabd"), STR("abd")));
@@ -218,7 +218,7 @@ static void a_part_stands_in_it_or_does_not(void **state)
     assert_false(str_contains(STR_NONE, STR("a")));
 }
 
-static void texts_are_kept_one_behind_the_other(void **state)
+static void a_list_stores_texts_in_order(void **state)
 {
     char room[6] = "......", *at = room;
 
@@ -230,7 +230,7 @@ static void texts_are_kept_one_behind_the_other(void **state)
     assert_memory_equal(room, "abcde.", 6);
 }
 
-static void a_byte_may_be_written_in_percent(void **state)
+static void a_percent_encoded_byte_is_decoded(void **state)
 {
     char byte = 'x';
 
@@ -251,20 +251,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_means_the_same_bytes),
-        cmocka_unit_test(a_view_of_no_string_is_empty),
-        cmocka_unit_test(beginnings_and_ends_are_recognised),
+        cmocka_unit_test(a_null_string_is_empty),
+        cmocka_unit_test(prefixes_and_suffixes_are_recognized),
         cmocka_unit_test(skipping_stops_at_the_end),
-        cmocka_unit_test(order_is_by_byte_and_then_by_length),
-        cmocka_unit_test(trimming_takes_json_blanks_and_nothing_else),
-        cmocka_unit_test(finding_gives_the_first_or_the_end),
-        cmocka_unit_test(cutting_goes_piece_by_piece),
+        cmocka_unit_test(order_is_by_byte_then_by_length),
+        cmocka_unit_test(trimming_removes_only_json_blanks),
+        cmocka_unit_test(find_returns_the_first_position_or_the_length),
+        cmocka_unit_test(cutting_returns_piece_by_piece),
         cmocka_unit_test(distance_counts_edits),
-        cmocka_unit_test(long_texts_are_unlike),
-        cmocka_unit_test(digits_are_a_number_if_it_fits),
+        cmocka_unit_test(long_texts_have_the_maximum_distance),
+        cmocka_unit_test(digits_are_parsed_if_the_number_fits),
         cmocka_unit_test(a_number_may_be_negative),
-        cmocka_unit_test(a_part_stands_in_it_or_does_not),
-        cmocka_unit_test(texts_are_kept_one_behind_the_other),
-        cmocka_unit_test(a_byte_may_be_written_in_percent),
+        cmocka_unit_test(contains_finds_a_part),
+        cmocka_unit_test(a_list_stores_texts_in_order),
+        cmocka_unit_test(a_percent_encoded_byte_is_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,8 +13,8 @@
 #include "loop/timer.h"
 #include "test.h"
 
-/* A stream and everything it has told. What it does in a callback is up to the
- * test: close, stop reading, or stop the loop. */
+/* A stream and all its events. The test chooses the action of a callback: close, stop
+ * reading, or stop the loop. */
 struct recorder {
     struct loop *loop;
     struct stream *stream;
@@ -107,7 +107,7 @@ static void run_a_little(struct loop *l)
     timer_close(t);
 }
 
-static void bytes_arrive_and_the_end_is_told_once(void **state)
+static void bytes_are_reported_and_the_end_once(void **state)
 {
     struct loop *l = loop_new();
     int fds[2];
@@ -131,7 +131,7 @@ static void bytes_arrive_and_the_end_is_told_once(void **state)
     loop_free(l);
 }
 
-static void nothing_arrives_while_it_is_not_read(void **state)
+static void nothing_is_reported_while_reading_is_paused(void **state)
 {
     struct loop *l = loop_new();
     int fds[2];
@@ -181,7 +181,7 @@ static void stop_reading(void *to)
     loop_stop(t->loop);
 }
 
-static void a_writer_that_never_pauses_leaves_others_their_turn(void **state)
+static void an_endless_writer_does_not_block_other_streams(void **state)
 {
     static const struct stream_events slowly = { .data = take_slowly, .end = take_end };
     struct loop *l = loop_new();
@@ -211,7 +211,7 @@ static void a_writer_that_never_pauses_leaves_others_their_turn(void **state)
     waitpid(yes, NULL, 0);
 }
 
-static void a_writer_that_went_is_seen_without_reading(void **state)
+static void a_closed_writer_is_detected_without_reading(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -245,7 +245,7 @@ static void fill(struct buf *b, size_t n)
         buf_add_ch(b, (char)(i * 31 + i / 251));
 }
 
-static void what_does_not_fit_is_queued_and_goes_out_in_order(void **state)
+static void bytes_that_do_not_fit_are_queued_and_sent_in_order(void **state)
 {
     enum { SIZE = 3000000 };
     struct loop *l = loop_new();
@@ -284,7 +284,7 @@ static void what_does_not_fit_is_queued_and_goes_out_in_order(void **state)
     buf_release(&all);
 }
 
-static void what_fits_goes_out_at_once(void **state)
+static void bytes_that_fit_are_sent_at_once(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -305,7 +305,7 @@ static void what_fits_goes_out_at_once(void **state)
     close(fds[0]);
 }
 
-static void a_reader_that_is_gone_is_told_once_and_writes_are_dropped(void **state)
+static void a_closed_reader_is_reported_once_and_writes_are_dropped(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -327,7 +327,7 @@ static void a_reader_that_is_gone_is_told_once_and_writes_are_dropped(void **sta
     loop_free(l);
 }
 
-static void a_reader_that_goes_with_much_queued_is_told_once(void **state)
+static void a_reader_that_closes_with_bytes_queued_is_reported_once(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -353,7 +353,7 @@ static void a_reader_that_goes_with_much_queued_is_told_once(void **state)
     buf_release(&all);
 }
 
-static void after_closing_in_a_callback_nothing_is_told(void **state)
+static void closing_in_a_callback_ends_all_events(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -389,7 +389,7 @@ static void after_closing_in_a_callback_nothing_is_told(void **state)
     loop_free(l);
 }
 
-static void closing_when_drained_is_how_one_says_the_end(void **state)
+static void closing_when_drained_sends_everything(void **state)
 {
     struct loop *l = loop_new();
     struct recorder from, into;
@@ -413,7 +413,7 @@ static void closing_when_drained_is_how_one_says_the_end(void **state)
     buf_release(&all);
 }
 
-static void closing_with_much_queued_loses_it_and_tells_nothing(void **state)
+static void closing_with_bytes_queued_loses_them_without_events(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -503,7 +503,7 @@ static void a_file_is_written_at_once(void **state)
     close(other);
 }
 
-static void a_file_that_takes_nothing_is_broken(void **state)
+static void a_full_file_is_an_error(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
@@ -519,13 +519,13 @@ static void a_file_that_takes_nothing_is_broken(void **state)
     loop_free(l);
 }
 
-static void a_file_that_cannot_be_read_says_why(void **state)
+static void an_unreadable_file_reports_the_reason(void **state)
 {
     struct loop *l = loop_new();
     struct recorder t;
 
     (void)state;
-    /* Our own memory at address 0: nobody may read that. */
+    /* Memory at address 0, which cannot be read. */
     open_tap(&t, l, open("/proc/self/mem", O_RDONLY | O_CLOEXEC), &reading);
     stream_read(t.stream, true);
     loop_run(l);
@@ -535,7 +535,7 @@ static void a_file_that_cannot_be_read_says_why(void **state)
     loop_free(l);
 }
 
-static void the_null_device_is_at_its_end_and_takes_all(void **state)
+static void the_null_device_is_at_its_end_and_accepts_everything(void **state)
 {
     struct loop *l = loop_new();
     struct recorder from, into;
@@ -553,7 +553,7 @@ static void the_null_device_is_at_its_end_and_takes_all(void **state)
     loop_free(l);
 }
 
-static void a_socket_goes_both_ways(void **state)
+static void a_socket_is_read_and_written(void **state)
 {
     struct loop *l = loop_new();
     struct recorder from, into;
@@ -617,7 +617,7 @@ static void assert_no_stream(int fd, const struct stream_events *events)
     loop_free(l);
 }
 
-static void what_is_no_stream_is_refused(void **state)
+static void an_unsupported_descriptor_is_rejected(void **state)
 {
     int dir = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fds[2];
 
@@ -631,7 +631,7 @@ static void what_is_no_stream_is_refused(void **state)
     close(dir);
 }
 
-/* What the rest of the test does in a child whose standard output is a pipe. */
+/* Runs the rest of the test in a child whose standard output is a pipe. */
 static int in_a_child(int fd, int (*act)(void))
 {
     int status;
@@ -682,7 +682,7 @@ static int look_while_open(void)
 
 /* Others have the same descriptor: the shell, the client that let us inherit its
  * standard error. They must not find it closed or suddenly non-blocking. */
-static void our_own_standard_streams_stay_as_they_are(void **state)
+static void our_standard_streams_keep_their_flags(void **state)
 {
     int pipes[2], sockets[2];
     char got[10];
@@ -697,7 +697,7 @@ static void our_own_standard_streams_stay_as_they_are(void **state)
     assert_int_equal(in_a_child(sockets[1], use_standard_output), 0);
     assert_true(is_blocking(sockets[1]));
     close(pipes[0]);
-    /* With nobody at the other end it is an error of writing, not of opening. */
+    /* Without a reader at the other end the error comes when writing, not when opening. */
     assert_int_equal(in_a_child(pipes[1], use_standard_output), 0);
     assert_true(is_blocking(pipes[1]));
     close(pipes[1]);
@@ -708,26 +708,26 @@ static void our_own_standard_streams_stay_as_they_are(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_arrive_and_the_end_is_told_once),
-        cmocka_unit_test(nothing_arrives_while_it_is_not_read),
-        cmocka_unit_test(a_writer_that_never_pauses_leaves_others_their_turn),
-        cmocka_unit_test(a_writer_that_went_is_seen_without_reading),
-        cmocka_unit_test(what_does_not_fit_is_queued_and_goes_out_in_order),
-        cmocka_unit_test(what_fits_goes_out_at_once),
-        cmocka_unit_test(a_reader_that_is_gone_is_told_once_and_writes_are_dropped),
-        cmocka_unit_test(a_reader_that_goes_with_much_queued_is_told_once),
-        cmocka_unit_test(after_closing_in_a_callback_nothing_is_told),
-        cmocka_unit_test(closing_when_drained_is_how_one_says_the_end),
-        cmocka_unit_test(closing_with_much_queued_loses_it_and_tells_nothing),
+        cmocka_unit_test(bytes_are_reported_and_the_end_once),
+        cmocka_unit_test(nothing_is_reported_while_reading_is_paused),
+        cmocka_unit_test(an_endless_writer_does_not_block_other_streams),
+        cmocka_unit_test(a_closed_writer_is_detected_without_reading),
+        cmocka_unit_test(bytes_that_do_not_fit_are_queued_and_sent_in_order),
+        cmocka_unit_test(bytes_that_fit_are_sent_at_once),
+        cmocka_unit_test(a_closed_reader_is_reported_once_and_writes_are_dropped),
+        cmocka_unit_test(a_reader_that_closes_with_bytes_queued_is_reported_once),
+        cmocka_unit_test(closing_in_a_callback_ends_all_events),
+        cmocka_unit_test(closing_when_drained_sends_everything),
+        cmocka_unit_test(closing_with_bytes_queued_loses_them_without_events),
         cmocka_unit_test(a_file_is_read_like_a_pipe),
         cmocka_unit_test(a_file_is_written_at_once),
-        cmocka_unit_test(a_file_that_takes_nothing_is_broken),
-        cmocka_unit_test(a_file_that_cannot_be_read_says_why),
-        cmocka_unit_test(the_null_device_is_at_its_end_and_takes_all),
-        cmocka_unit_test(a_socket_goes_both_ways),
+        cmocka_unit_test(a_full_file_is_an_error),
+        cmocka_unit_test(an_unreadable_file_reports_the_reason),
+        cmocka_unit_test(the_null_device_is_at_its_end_and_accepts_everything),
+        cmocka_unit_test(a_socket_is_read_and_written),
         cmocka_unit_test(a_terminal_is_read_and_written),
-        cmocka_unit_test(what_is_no_stream_is_refused),
-        cmocka_unit_test(our_own_standard_streams_stay_as_they_are),
+        cmocka_unit_test(an_unsupported_descriptor_is_rejected),
+        cmocka_unit_test(our_standard_streams_keep_their_flags),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

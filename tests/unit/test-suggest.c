@@ -11,7 +11,7 @@ static const char *best_of(const char *given, const char *const *names)
     return n.best;
 }
 
-static void a_slip_finds_the_word_and_nonsense_finds_none(void **state)
+static void a_misspelled_word_is_found_and_others_are_not(void **state)
 {
     static const char *const names[] = { "record", "replay", "redact", "cassette", "on", NULL };
     static const struct {
@@ -33,7 +33,7 @@ static void a_slip_finds_the_word_and_nonsense_finds_none(void **state)
     }
 }
 
-static void the_first_of_equals_wins(void **state)
+static void the_first_of_equally_near_words_wins(void **state)
 {
     static const char *const names[] = { "abcd", "abce", NULL };
     (void)state;
@@ -44,8 +44,8 @@ static void the_first_of_equals_wins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_slip_finds_the_word_and_nonsense_finds_none),
-        cmocka_unit_test(the_first_of_equals_wins),
+        cmocka_unit_test(a_misspelled_word_is_found_and_others_are_not),
+        cmocka_unit_test(the_first_of_equally_near_words_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 static const struct sys *const s = &sys_real;
 
-static void each_call_reaches_the_system(void **state)
+static void each_function_calls_the_system(void **state)
 {
     char got[8];
     struct stat st;
@@ -50,7 +50,7 @@ static void each_call_reaches_the_system(void **state)
     assert_int_equal(rmdir("three"), 0);
 }
 
-static void the_mode_of_a_new_file_is_handed_on(void **state)
+static void the_mode_of_a_new_file_is_passed(void **state)
 {
     mode_t before = umask(0);
     struct stat st;
@@ -65,7 +65,7 @@ static void the_mode_of_a_new_file_is_handed_on(void **state)
     s->unlink(s, "one");
 }
 
-static void each_failure_is_reported_as_the_system_does(void **state)
+static void each_failure_sets_errno_like_the_system(void **state)
 {
     struct stat st;
     char c;
@@ -126,7 +126,7 @@ static const enum fault_call calls[] = {
     FAULT_LINK, FAULT_RENAME, FAULT_UNLINK,    FAULT_MKDIR,
 };
 
-static void an_interrupted_call_is_made_again(void **state)
+static void an_interrupted_call_is_repeated(void **state)
 {
     struct fault_sys f;
     int fd = open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -149,7 +149,7 @@ static void an_interrupted_call_is_made_again(void **state)
     close(fd);
 }
 
-static void one_that_fails_otherwise_is_not(void **state)
+static void a_call_that_fails_otherwise_is_not_repeated(void **state)
 {
     struct fault_sys f;
     int fd = open("file", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -169,11 +169,11 @@ static void one_that_fails_otherwise_is_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(each_call_reaches_the_system),
-        IN_TEMP_DIR(the_mode_of_a_new_file_is_handed_on),
-        IN_TEMP_DIR(each_failure_is_reported_as_the_system_does),
-        IN_TEMP_DIR(an_interrupted_call_is_made_again),
-        IN_TEMP_DIR(one_that_fails_otherwise_is_not),
+        IN_TEMP_DIR(each_function_calls_the_system),
+        IN_TEMP_DIR(the_mode_of_a_new_file_is_passed),
+        IN_TEMP_DIR(each_failure_sets_errno_like_the_system),
+        IN_TEMP_DIR(an_interrupted_call_is_repeated),
+        IN_TEMP_DIR(a_call_that_fails_otherwise_is_not_repeated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 /* A recording, and a client that plays it without matching anything. */
 struct bench {
     struct loaded_index of;
-    struct candidates queues, equal;
+    struct candidates queues, equal, reduced;
     struct used_set spent;
     struct actions say;
     struct replay_report review;
@@ -27,12 +27,14 @@ static void set_up(struct bench *b, bool by_params, const char *recording)
 {
     *b = (struct bench){ .out = { ignore } };
     loaded_index_init(&b->of, by_params ? MATCH_BY_REQUEST : MATCH_SEQUENTIAL, recording);
-    candidates_init(&b->queues, &b->of.index, by_params);
+    candidates_init(&b->queues, &b->of.index,
+                    by_params ? CANDIDATES_BY_PARAMS : CANDIDATES_BY_SUBJECT, 0);
     used_set_init(&b->spent, b->of.index.call_count);
     actions_init(&b->say, &b->out);
-    replay_report_init(&b->review, &b->of.index);
+    replay_report_init(&b->review, &b->of.index, loaded_index_exact());
     player_init(&b->stage, &b->of.index, &b->say, &b->review, 0, &b->timers);
-    b->tasks = (struct task_state){ &b->queues, &b->equal, &b->spent, &b->stage, 0 };
+    b->tasks =
+        (struct task_state){ &b->queues, &b->equal, &b->reduced, &b->spent, &b->stage, 0 };
 }
 
 static void tear_down(struct bench *b)
@@ -58,7 +60,7 @@ static void use(struct bench *b, uint32_t op)
     "','inputResponses':{'k':" #id "}}}\n"                                                     \
     "s2c {'id':" #id ",'result':{}}\n"
 
-static void a_task_goes_on_while_polls_say_so(void **state)
+static void a_task_continues_while_polls_return_working(void **state)
 {
     static const struct {
         const char *recording;
@@ -85,7 +87,7 @@ static void a_task_goes_on_while_polls_say_so(void **state)
     }
 }
 
-static void input_is_waited_for_if_the_recorded_client_gave_some(void **state)
+static void a_task_waits_for_input_if_the_recorded_client_gave_some(void **state)
 {
     static const struct {
         const char *recording;
@@ -114,7 +116,7 @@ static void input_is_waited_for_if_the_recorded_client_gave_some(void **state)
     }
 }
 
-static void a_question_on_the_way_to_the_result_is_waited_for(void **state)
+static void a_server_request_before_the_result_is_waited_for(void **state)
 {
     struct terse_scanned live;
     struct mcp_message m;
@@ -148,7 +150,7 @@ static void a_question_on_the_way_to_the_result_is_waited_for(void **state)
     tear_down(&b);
 }
 
-static void a_task_that_begins_anew_is_polled_and_given_input_anew(void **state)
+static void a_restarted_task_is_polled_and_given_input_again(void **state)
 {
     (void)state;
     for (int by_params = 0; by_params < 2; by_params++) {
@@ -169,10 +171,10 @@ static void a_task_that_begins_anew_is_polled_and_given_input_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_task_goes_on_while_polls_say_so),
-        cmocka_unit_test(input_is_waited_for_if_the_recorded_client_gave_some),
-        cmocka_unit_test(a_question_on_the_way_to_the_result_is_waited_for),
-        cmocka_unit_test(a_task_that_begins_anew_is_polled_and_given_input_anew),
+        cmocka_unit_test(a_task_continues_while_polls_return_working),
+        cmocka_unit_test(a_task_waits_for_input_if_the_recorded_client_gave_some),
+        cmocka_unit_test(a_server_request_before_the_result_is_waited_for),
+        cmocka_unit_test(a_restarted_task_is_polled_and_given_input_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

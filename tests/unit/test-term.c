@@ -20,7 +20,7 @@ static void assert_escaped(struct str text, struct str want)
     assert_escaped_as(text, TERM_ONE_LINE, want);
 }
 
-static void ordinary_text_stays_as_it_is(void **state)
+static void ordinary_text_stays_unchanged(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -42,7 +42,7 @@ static void ordinary_text_stays_as_it_is(void **state)
     assert_escaped(STR_NONE, STR(""));
 }
 
-static void json_text_stays_json_that_means_the_same(void **state)
+static void escaped_json_text_has_the_same_value(void **state)
 {
     (void)state;
     assert_escaped_as(STR("{\"a\":\"\u00e9 \\n\\u0041\",\r\n\t\"b\":1}"), TERM_JSON,
@@ -54,7 +54,7 @@ static void json_text_stays_json_that_means_the_same(void **state)
     assert_escaped_as(STR("\x1b\xff"), TERM_JSON, STR("\\u001b\\ufffd"));
 }
 
-static void every_control_byte_is_made_visible(void **state)
+static void every_control_byte_is_escaped(void **state)
 {
     (void)state;
     for (int c = 0; c < 0x20; c++) {
@@ -72,7 +72,7 @@ static void every_control_byte_is_made_visible(void **state)
     assert_escaped_as(STR("a\x7f"), TERM_MANY_LINES, STR("a\\x7f"));
 }
 
-static void an_escape_sequence_does_nothing_any_more(void **state)
+static void escape_sequences_are_escaped(void **state)
 {
     (void)state;
     assert_escaped(STR("\x1b[2J\x1b]0;title\x07"), STR("\\x1b[2J\\x1b]0;title\\x07"));
@@ -84,13 +84,15 @@ static void an_escape_sequence_does_nothing_any_more(void **state)
                    STR("\\x9b2J")); /* and as a bare byte */
 }
 
-static void every_c1_control_is_made_visible(void **state)
+static void every_c1_control_is_escaped(void **state)
 {
     (void)state;
     for (uint32_t code = 0x80; code < 0xA0; code++) {
         char text[UTF8_MAX], want[16];
         size_t n = utf8_encode(text, code);
         int len = snprintf(want, sizeof want, "<U+%04X>", code);
+
+        assert_true(term_is_hidden(code));
         assert_escaped(str_n(text, n), str_n(want, (size_t)len));
         assert_escaped_as(str_n(text, n), TERM_MANY_LINES, str_n(want, (size_t)len));
     }
@@ -106,7 +108,7 @@ static void assert_hidden(uint32_t first, uint32_t last)
     }
 }
 
-static void bidi_controls_are_made_visible(void **state)
+static void bidi_controls_are_escaped(void **state)
 {
     (void)state;
     assert_hidden(0x061C, 0x061C); /* Arabic letter mark */
@@ -116,7 +118,7 @@ static void bidi_controls_are_made_visible(void **state)
     assert_hidden(0x206A, 0x206F); /* deprecated shaping controls */
 }
 
-static void zero_width_and_invisible_characters_are_made_visible(void **state)
+static void zero_width_and_invisible_characters_are_escaped(void **state)
 {
     (void)state;
     assert_hidden(0x00AD, 0x00AD); /* soft hyphen */
@@ -136,7 +138,7 @@ static void zero_width_and_invisible_characters_are_made_visible(void **state)
     assert_hidden(0xE0100, 0xE01EF); /* more variation selectors: they smuggle bytes */
 }
 
-static void separators_and_tags_are_made_visible(void **state)
+static void separators_and_tags_are_escaped(void **state)
 {
     (void)state;
     assert_hidden(0x2028, 0x2029);
@@ -145,7 +147,7 @@ static void separators_and_tags_are_made_visible(void **state)
     assert_escaped_as(STR("a\u2028b"), TERM_MANY_LINES, STR("a<U+2028>b"));
 }
 
-static void bytes_that_are_not_utf8_are_shown_one_by_one(void **state)
+static void invalid_utf8_bytes_are_escaped_one_by_one(void **state)
 {
     (void)state;
     assert_escaped(STR("a\xff"
@@ -162,7 +164,7 @@ static void bytes_that_are_not_utf8_are_shown_one_by_one(void **state)
 }
 
 /* Whatever the code point, what comes out is itself or visible ASCII. */
-static void no_code_point_slips_through_half_escaped(void **state)
+static void every_code_point_is_unchanged_or_escaped_completely(void **state)
 {
     struct buf b;
 
@@ -186,7 +188,7 @@ static void no_code_point_slips_through_half_escaped(void **state)
     buf_release(&b);
 }
 
-static void the_ceiling_of_the_buffer_holds(void **state)
+static void the_limit_of_the_buffer_is_respected(void **state)
 {
     struct err e = ERR_NONE;
     struct buf b;
@@ -199,7 +201,7 @@ static void the_ceiling_of_the_buffer_holds(void **state)
     buf_release(&b);
 }
 
-static void a_cut_keeps_to_its_columns_and_never_splits(void **state)
+static void a_truncated_text_fits_its_columns_and_splits_no_character(void **state)
 {
     static const struct {
         const char *text;
@@ -245,7 +247,7 @@ static void a_cut_keeps_to_its_columns_and_never_splits(void **state)
 }
 
 /* For every width: no more characters than that, and the same beginning. */
-static void every_cut_is_a_beginning_of_the_whole(void **state)
+static void every_truncated_text_is_a_prefix(void **state)
 {
     const struct str text = STR("ab\x1b"
                                 "c\u202eé\xffz\ntail");
@@ -275,7 +277,7 @@ static void every_cut_is_a_beginning_of_the_whole(void **state)
     buf_release(&cut);
 }
 
-static void a_style_is_a_sequence_or_nothing(void **state)
+static void a_style_is_an_escape_sequence_or_empty(void **state)
 {
     static const char *const want[] = {
         [TERM_PLAIN] = "\x1b[0m", [TERM_BOLD] = "\x1b[1m",   [TERM_DIM] = "\x1b[2m",
@@ -296,7 +298,7 @@ static void a_style_is_a_sequence_or_nothing(void **state)
     buf_release(&b);
 }
 
-static void colour_follows_the_rules(void **state)
+static void colour_depends_on_option_variables_and_terminal(void **state)
 {
     static const struct {
         enum term_color asked;
@@ -334,21 +336,21 @@ static void colour_follows_the_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ordinary_text_stays_as_it_is),
-        cmocka_unit_test(json_text_stays_json_that_means_the_same),
-        cmocka_unit_test(every_control_byte_is_made_visible),
-        cmocka_unit_test(an_escape_sequence_does_nothing_any_more),
-        cmocka_unit_test(every_c1_control_is_made_visible),
-        cmocka_unit_test(bidi_controls_are_made_visible),
-        cmocka_unit_test(zero_width_and_invisible_characters_are_made_visible),
-        cmocka_unit_test(separators_and_tags_are_made_visible),
-        cmocka_unit_test(bytes_that_are_not_utf8_are_shown_one_by_one),
-        cmocka_unit_test(no_code_point_slips_through_half_escaped),
-        cmocka_unit_test(the_ceiling_of_the_buffer_holds),
-        cmocka_unit_test(a_cut_keeps_to_its_columns_and_never_splits),
-        cmocka_unit_test(every_cut_is_a_beginning_of_the_whole),
-        cmocka_unit_test(a_style_is_a_sequence_or_nothing),
-        cmocka_unit_test(colour_follows_the_rules),
+        cmocka_unit_test(ordinary_text_stays_unchanged),
+        cmocka_unit_test(escaped_json_text_has_the_same_value),
+        cmocka_unit_test(every_control_byte_is_escaped),
+        cmocka_unit_test(escape_sequences_are_escaped),
+        cmocka_unit_test(every_c1_control_is_escaped),
+        cmocka_unit_test(bidi_controls_are_escaped),
+        cmocka_unit_test(zero_width_and_invisible_characters_are_escaped),
+        cmocka_unit_test(separators_and_tags_are_escaped),
+        cmocka_unit_test(invalid_utf8_bytes_are_escaped_one_by_one),
+        cmocka_unit_test(every_code_point_is_unchanged_or_escaped_completely),
+        cmocka_unit_test(the_limit_of_the_buffer_is_respected),
+        cmocka_unit_test(a_truncated_text_fits_its_columns_and_splits_no_character),
+        cmocka_unit_test(every_truncated_text_is_a_prefix),
+        cmocka_unit_test(a_style_is_an_escape_sequence_or_empty),
+        cmocka_unit_test(colour_depends_on_option_variables_and_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

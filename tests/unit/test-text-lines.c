@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-/* What is handed over, each piece in brackets. */
+/* The reported pieces, each in brackets. */
 static void note(void *to, struct str text)
 {
     buf_add_ch(to, '[');
@@ -12,7 +12,7 @@ static void note(void *to, struct str text)
     buf_add_ch(to, ']');
 }
 
-static void only_whole_lines_are_handed_over_as_many_as_there_are(void **state)
+static void only_complete_lines_are_returned(void **state)
 {
     struct text_lines t;
     struct buf got;
@@ -56,7 +56,7 @@ static void every_split_gives_the_same_text(void **state)
     }
 }
 
-static void an_unfinished_line_comes_at_the_end(void **state)
+static void an_incomplete_line_is_returned_at_the_end(void **state)
 {
     struct text_lines t;
     struct buf got;
@@ -75,7 +75,7 @@ static void an_unfinished_line_comes_at_the_end(void **state)
 }
 
 /* A line without end must not be held for ever. */
-static void a_line_that_is_too_long_is_not_held(void **state)
+static void a_too_long_line_is_not_held(void **state)
 {
     enum { BIG = 64 << 10 };
     char *big = malloc(BIG);
@@ -97,7 +97,7 @@ static void a_line_that_is_too_long_is_not_held(void **state)
     free(big);
 }
 
-static void a_piece_of_any_size_gets_through(void **state)
+static void a_piece_of_any_size_is_accepted(void **state)
 {
     enum { HUGE_PIECE = 3 << 20 };
     char *piece = malloc(HUGE_PIECE);
@@ -121,11 +121,11 @@ static void a_piece_of_any_size_gets_through(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_whole_lines_are_handed_over_as_many_as_there_are),
+        cmocka_unit_test(only_complete_lines_are_returned),
         cmocka_unit_test(every_split_gives_the_same_text),
-        cmocka_unit_test(an_unfinished_line_comes_at_the_end),
-        cmocka_unit_test(a_line_that_is_too_long_is_not_held),
-        cmocka_unit_test(a_piece_of_any_size_gets_through),
+        cmocka_unit_test(an_incomplete_line_is_returned_at_the_end),
+        cmocka_unit_test(a_too_long_line_is_not_held),
+        cmocka_unit_test(a_piece_of_any_size_is_accepted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

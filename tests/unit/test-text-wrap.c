@@ -4,7 +4,7 @@
 
 #define TEN "ten bytes, "
 
-static void words_are_set_in_eighty_columns(void **state)
+static void text_is_wrapped_at_eighty_columns(void **state)
 {
     struct buf b;
     (void)state;
@@ -27,7 +27,7 @@ static void words_are_set_in_eighty_columns(void **state)
     buf_release(&b);
 }
 
-static void a_word_too_long_for_a_line_stays_whole(void **state)
+static void a_word_longer_than_a_line_is_not_split(void **state)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz"
                                "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
@@ -48,7 +48,7 @@ static void width_is_counted_in_characters(void **state)
     assert_int_equal(text_wrap_columns(STR("é…😀")), 3);
 }
 
-static void paragraphs_are_filled_and_tables_left_alone(void **state)
+static void paragraphs_are_wrapped_and_tables_are_not(void **state)
 {
     static const char text[] = "\none\ntwo\n\n\n  a   table\n  b\n\nthree\n";
     struct buf b;
@@ -66,10 +66,10 @@ static void paragraphs_are_filled_and_tables_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words_are_set_in_eighty_columns),
-        cmocka_unit_test(a_word_too_long_for_a_line_stays_whole),
+        cmocka_unit_test(text_is_wrapped_at_eighty_columns),
+        cmocka_unit_test(a_word_longer_than_a_line_is_not_split),
         cmocka_unit_test(width_is_counted_in_characters),
-        cmocka_unit_test(paragraphs_are_filled_and_tables_left_alone),
+        cmocka_unit_test(paragraphs_are_wrapped_and_tables_are_not),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,7 @@ static void *come(void *to)
     return NULL;
 }
 
-static void a_thread_gets_no_signals_and_its_maker_keeps_them(void **state)
+static void a_thread_blocks_signals_and_its_creator_does_not(void **state)
 {
     struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
     struct err e = ERR_NONE;
@@ -49,7 +49,7 @@ static void a_thread_gets_no_signals_and_its_maker_keeps_them(void **state)
 }
 
 /* One that has ended is gone afterwards; one that has not is not waited for. */
-static void a_thread_is_left_without_waiting_for_what_it_does(void **state)
+static void a_detached_thread_is_not_waited_for(void **state)
 {
     static struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* outlives the test */
     struct err e = ERR_NONE;
@@ -71,7 +71,7 @@ static void a_thread_is_left_without_waiting_for_what_it_does(void **state)
     }
 }
 
-static void a_wait_ends_with_its_time(void **state)
+static void a_wait_ends_at_its_time(void **state)
 {
     struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
     int64_t until = clock_mono_us() + 2000;
@@ -88,7 +88,7 @@ static void a_wait_ends_with_its_time(void **state)
 }
 
 /* Nothing is asserted about how long anything takes, only about what it counts as. */
-static void working_is_counted_and_waiting_is_not(void **state)
+static void thread_time_counts_work_and_not_waiting(void **state)
 {
     int64_t start = clock_mono_us(), before = thread_busy_us();
 
@@ -109,7 +109,7 @@ static void *sleep_long(void *to)
     return NULL;
 }
 
-static void a_thread_that_sleeps_is_blocked(void **state)
+static void a_sleeping_thread_is_blocked(void **state)
 {
     struct err e = ERR_NONE;
     atomic_int tid = 0;
@@ -128,11 +128,11 @@ static void a_thread_that_sleeps_is_blocked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_gets_no_signals_and_its_maker_keeps_them),
-        cmocka_unit_test(a_thread_is_left_without_waiting_for_what_it_does),
-        cmocka_unit_test(a_wait_ends_with_its_time),
-        cmocka_unit_test(working_is_counted_and_waiting_is_not),
-        cmocka_unit_test(a_thread_that_sleeps_is_blocked),
+        cmocka_unit_test(a_thread_blocks_signals_and_its_creator_does_not),
+        cmocka_unit_test(a_detached_thread_is_not_waited_for),
+        cmocka_unit_test(a_wait_ends_at_its_time),
+        cmocka_unit_test(thread_time_counts_work_and_not_waiting),
+        cmocka_unit_test(a_sleeping_thread_is_blocked),
     };
     alarm(60); /* what waits for ever must not do so in silence */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void timers_fire_once_and_in_order_of_time(void **state)
     buf_release(&rung);
 }
 
-static void setting_again_replaces_what_was_set(void **state)
+static void setting_a_timer_again_replaces_it(void **state)
 {
     struct loop *l = loop_new();
     struct bell a, b;
@@ -114,7 +114,7 @@ static void a_timer_may_close_itself_when_it_fires(void **state)
 }
 
 /* The loop's idea of the time is old when much was done since it last looked. */
-static void the_time_counts_from_when_it_is_set(void **state)
+static void the_delay_counts_from_the_call(void **state)
 {
     struct loop *l = loop_new();
     struct bell a, b;
@@ -139,10 +139,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timers_fire_once_and_in_order_of_time),
-        cmocka_unit_test(setting_again_replaces_what_was_set),
+        cmocka_unit_test(setting_a_timer_again_replaces_it),
         cmocka_unit_test(a_timer_that_is_stopped_or_closed_does_not_fire),
         cmocka_unit_test(a_timer_may_close_itself_when_it_fires),
-        cmocka_unit_test(the_time_counts_from_when_it_is_set),
+        cmocka_unit_test(the_delay_counts_from_the_call),
     };
     alarm(60); /* a loop that does not end must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void see(struct timestamp *m, enum record_kind kind, unsigned has, int64_
     timestamp_update(m, &r);
 }
 
-static void a_date_is_when_it_happened(void **state)
+static void a_record_with_a_date_has_that_time(void **state)
 {
     struct timestamp m = { 0 };
 
@@ -28,7 +28,7 @@ static void a_date_is_when_it_happened(void **state)
     assert_int_equal(m.now_us, 4000);
 }
 
-static void without_a_date_it_is_the_start_and_the_time_since(void **state)
+static void without_a_date_the_time_is_start_plus_offset(void **state)
 {
     struct timestamp m = { 0 };
 
@@ -43,7 +43,7 @@ static void without_a_date_it_is_the_start_and_the_time_since(void **state)
     assert_int_equal(m.start_us, 990);
 }
 
-static void without_a_header_the_first_with_both_clocks_tells_the_start(void **state)
+static void without_a_header_the_first_record_with_both_clocks_gives_the_start(void **state)
 {
     struct timestamp m = { 0 };
 
@@ -57,7 +57,7 @@ static void without_a_header_the_first_with_both_clocks_tells_the_start(void **s
     assert_int_equal(m.start_us, 7500);
 }
 
-static void what_has_no_time_happened_with_the_one_before(void **state)
+static void a_record_without_time_has_that_of_the_one_before(void **state)
 {
     struct timestamp m = { 0 };
 
@@ -70,7 +70,7 @@ static void what_has_no_time_happened_with_the_one_before(void **state)
     assert_int_equal(m.now_us, 1000);
 }
 
-static void every_header_is_a_new_start(void **state)
+static void every_header_resets_the_start(void **state)
 {
     struct timestamp m = { 0 };
 
@@ -85,7 +85,7 @@ static void every_header_is_a_new_start(void **state)
     assert_int_equal(m.now_us, 5007);
 }
 
-static void no_number_is_too_large(void **state)
+static void extreme_numbers_do_not_overflow(void **state)
 {
     struct timestamp m = { 0 };
 
@@ -102,12 +102,12 @@ static void no_number_is_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_date_is_when_it_happened),
-        cmocka_unit_test(without_a_date_it_is_the_start_and_the_time_since),
-        cmocka_unit_test(without_a_header_the_first_with_both_clocks_tells_the_start),
-        cmocka_unit_test(what_has_no_time_happened_with_the_one_before),
-        cmocka_unit_test(every_header_is_a_new_start),
-        cmocka_unit_test(no_number_is_too_large),
+        cmocka_unit_test(a_record_with_a_date_has_that_time),
+        cmocka_unit_test(without_a_date_the_time_is_start_plus_offset),
+        cmocka_unit_test(without_a_header_the_first_record_with_both_clocks_gives_the_start),
+        cmocka_unit_test(a_record_without_time_has_that_of_the_one_before),
+        cmocka_unit_test(every_header_resets_the_start),
+        cmocka_unit_test(extreme_numbers_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

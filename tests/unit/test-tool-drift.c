@@ -32,7 +32,7 @@ static void check(const char *traffic, const char *want)
     tool_drift_release(&s.drift);
 }
 
-static void a_definition_that_changes_is_noticed_each_time(void **state)
+static void every_change_of_a_definition_is_noticed(void **state)
 {
     (void)state;
     check("s2c {'id':1,'result':{'tools':[{'name':'a','x':1},{'name':'b'}]}}\n"
@@ -51,7 +51,7 @@ static void spelling_and_order_do_not_matter(void **state)
           "");
 }
 
-static void what_is_no_list_of_tools_is_left_alone(void **state)
+static void a_result_without_tool_list_is_ignored(void **state)
 {
     (void)state;
     check("s2c {'id':1,'result':{'tools':[{'name':'a','x':1},{'name':5},7]}}\n"
@@ -61,7 +61,7 @@ static void what_is_no_list_of_tools_is_left_alone(void **state)
           "");
 }
 
-static void another_connection_is_another_server(void **state)
+static void each_connection_is_a_server_of_its_own(void **state)
 {
     (void)state;
     check("conn=1 s2c {'id':1,'result':{'tools':[{'name':'a','x':1}]}}\n"
@@ -73,10 +73,10 @@ static void another_connection_is_another_server(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_definition_that_changes_is_noticed_each_time),
+        cmocka_unit_test(every_change_of_a_definition_is_noticed),
         cmocka_unit_test(spelling_and_order_do_not_matter),
-        cmocka_unit_test(what_is_no_list_of_tools_is_left_alone),
-        cmocka_unit_test(another_connection_is_another_server),
+        cmocka_unit_test(a_result_without_tool_list_is_ignored),
+        cmocka_unit_test(each_connection_is_a_server_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static void assert_plain(struct str text, unsigned kinds)
     buf_release(&b);
 }
 
-static void one_layer_is_taken_off(void **state)
+static void one_layer_is_removed(void **state)
 {
     (void)state;
     assert_unravelled(STR("a\\n\\t\\\"\\\\\\/\\b\\f\\r\\'z"), UNESCAPE_ALL,
@@ -36,7 +36,7 @@ static void one_layer_is_taken_off(void **state)
     assert_unravelled(STR("\\\\u0041%2541&amp;#65;"), UNESCAPE_ALL, STR("\\u0041%41&#65;"));
 }
 
-static void other_languages_have_escapes_of_their_own(void **state)
+static void escapes_of_other_languages_are_decoded(void **state)
 {
     (void)state;
     assert_unravelled(STR("\\u{41}\\u{1F600}\\U00000041\\U0001f600"), UNESCAPE_ALL,
@@ -51,7 +51,7 @@ static void other_languages_have_escapes_of_their_own(void **state)
     assert_unravelled(STR("\\$\\ \\+\\&\\a"), UNESCAPE_ALL, STR("$ +&\\a"));
 }
 
-static void entities_have_names_and_numbers(void **state)
+static void named_and_numeric_entities_are_decoded(void **state)
 {
     (void)state;
     assert_unravelled(STR("&commat;&dollar;&percnt;&colon;&bsol;&num;&NewLine;"), UNESCAPE_ALL,
@@ -73,7 +73,7 @@ static void a_lone_surrogate_is_three_bytes(void **state)
     assert_unravelled(STR("\\ude00"), UNESCAPE_ALL, STR("\xed\xb8\x80"));
 }
 
-static void what_is_no_escape_stays(void **state)
+static void invalid_escapes_stay(void **state)
 {
     static const char *const plain[] = {
         "",
@@ -114,7 +114,7 @@ static void what_is_no_escape_stays(void **state)
     assert_unravelled(STR("%%41 \\q\\n &amp&amp;"), UNESCAPE_ALL, STR("%A \\q\n &amp&"));
 }
 
-static void only_the_kinds_that_are_wanted_count(void **state)
+static void only_the_requested_kinds_are_decoded(void **state)
 {
     struct str all = STR("\\n%41&lt;");
 
@@ -125,7 +125,7 @@ static void only_the_kinds_that_are_wanted_count(void **state)
     assert_plain(STR("%41"), UNESCAPE_BACKSLASH);
 }
 
-static void what_does_not_fit_is_told(void **state)
+static void a_too_small_buffer_is_reported(void **state)
 {
     struct buf b;
 
@@ -137,7 +137,7 @@ static void what_does_not_fit_is_told(void **state)
 }
 
 /* Every span of the plain text comes from the escapes that make it, whole. */
-static void places_are_found_in_the_source(void **state)
+static void positions_are_mapped_back_to_the_source(void **state)
 {
     /* plain:  a b N A c & d   source offsets per byte below */
     struct str text = STR("ab\\n%41c&amp;d");
@@ -174,7 +174,7 @@ static void a_character_of_several_bytes_comes_from_one_escape(void **state)
     assert_int_equal(s[1].end, 7);
 }
 
-static void an_escape_has_a_length(void **state)
+static void the_length_of_an_escape_is_returned(void **state)
 {
     (void)state;
     assert_int_equal(unescape_length(STR("\\u0041z"), UNESCAPE_ALL), 6);
@@ -203,17 +203,17 @@ static void escapes_are_found_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_layer_is_taken_off),
-        cmocka_unit_test(other_languages_have_escapes_of_their_own),
-        cmocka_unit_test(entities_have_names_and_numbers),
+        cmocka_unit_test(one_layer_is_removed),
+        cmocka_unit_test(escapes_of_other_languages_are_decoded),
+        cmocka_unit_test(named_and_numeric_entities_are_decoded),
         cmocka_unit_test(a_lone_surrogate_is_three_bytes),
-        cmocka_unit_test(what_is_no_escape_stays),
-        cmocka_unit_test(only_the_kinds_that_are_wanted_count),
-        cmocka_unit_test(what_does_not_fit_is_told),
-        cmocka_unit_test(places_are_found_in_the_source),
+        cmocka_unit_test(invalid_escapes_stay),
+        cmocka_unit_test(only_the_requested_kinds_are_decoded),
+        cmocka_unit_test(a_too_small_buffer_is_reported),
+        cmocka_unit_test(positions_are_mapped_back_to_the_source),
         cmocka_unit_test(a_character_of_several_bytes_comes_from_one_escape),
         cmocka_unit_test(escapes_are_found_one_by_one),
-        cmocka_unit_test(an_escape_has_a_length),
+        cmocka_unit_test(the_length_of_an_escape_is_returned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void sizes_are_rounded_to_what_is_shown(void **state)
+static void sizes_are_rounded_to_the_shown_digits(void **state)
 {
     static const struct {
         uint64_t bytes;
@@ -36,7 +36,7 @@ static void sizes_are_rounded_to_what_is_shown(void **state)
     }
 }
 
-static void only_one_is_singular(void **state)
+static void only_the_number_one_is_singular(void **state)
 {
     struct buf b;
 
@@ -52,7 +52,7 @@ static void only_one_is_singular(void **state)
 }
 
 /* The units themselves are tested with the options that take them. */
-static void what_people_write_is_read(void **state)
+static void usual_spellings_are_parsed(void **state)
 {
     static const struct {
         const char *text;
@@ -97,9 +97,9 @@ static void what_people_write_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_rounded_to_what_is_shown),
-        cmocka_unit_test(only_one_is_singular),
-        cmocka_unit_test(what_people_write_is_read),
+        cmocka_unit_test(sizes_are_rounded_to_the_shown_digits),
+        cmocka_unit_test(only_the_number_one_is_singular),
+        cmocka_unit_test(usual_spellings_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@ static bool knows_a(const void *self, struct str name)
     return str_eq(name, STR("a"));
 }
 
-/* What is gathered of a line of the format 'own'. */
+/* Returns the members collected from a line of the format 'own'. */
 static struct str gather(struct arena *a, struct str line, struct str foreign)
 {
     struct json_fault fault;
@@ -21,7 +21,7 @@ static struct str gather(struct arena *a, struct str line, struct str foreign)
     return extra;
 }
 
-static void what_is_known_is_not_gathered(void **state)
+static void known_members_are_not_collected(void **state)
 {
     struct arena a = { 0 };
 
@@ -32,7 +32,7 @@ static void what_is_known_is_not_gathered(void **state)
     arena_release(&a);
 }
 
-static void unknown_members_are_kept_as_they_are_by_format(void **state)
+static void unknown_members_are_kept_unchanged_by_format(void **state)
 {
     struct arena a = { 0 };
 
@@ -46,7 +46,7 @@ static void unknown_members_are_kept_as_they_are_by_format(void **state)
     arena_release(&a);
 }
 
-static void they_go_back_to_their_own_format(void **state)
+static void unknown_members_are_written_by_their_format(void **state)
 {
     struct str extra = STR("{\"own\":{\"x\":1,\"y\":{}},\"other\":{\"z\":2}}");
     struct json_out o;
@@ -68,7 +68,7 @@ static void they_go_back_to_their_own_format(void **state)
     buf_release(&b);
 }
 
-static void those_of_another_format_are_foreign(void **state)
+static void members_of_another_format_are_not_written(void **state)
 {
     (void)state;
     assert_false(unknown_members_has_foreign(STR_NONE, STR("own")));
@@ -80,10 +80,10 @@ static void those_of_another_format_are_foreign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_known_is_not_gathered),
-        cmocka_unit_test(unknown_members_are_kept_as_they_are_by_format),
-        cmocka_unit_test(they_go_back_to_their_own_format),
-        cmocka_unit_test(those_of_another_format_are_foreign),
+        cmocka_unit_test(known_members_are_not_collected),
+        cmocka_unit_test(unknown_members_are_kept_unchanged_by_format),
+        cmocka_unit_test(unknown_members_are_written_by_their_format),
+        cmocka_unit_test(members_of_another_format_are_not_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

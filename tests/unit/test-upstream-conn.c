@@ -54,7 +54,7 @@ static void close_conn(struct upstream_conn_test *t)
     conn_log_release(&t->log);
 }
 
-static void bytes_go_both_ways_until_the_server_closes(void **state)
+static void bytes_are_forwarded_until_the_server_closes(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SEES, "one two"),
                                                       FAKE_TEXT(SAYS, "three"), FAKE(CLOSE),
@@ -163,7 +163,7 @@ static void a_refused_connection_is_reported(void **state)
     }
 }
 
-/* The system takes in only so many whom nobody has asked in yet. */
+/* The system accepts only a number of connections before accept(). */
 static void connecting_times_out(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(HOLD), FAKE(DONE) };
@@ -189,7 +189,7 @@ static void connecting_times_out(void **state)
     fake_server_join(&p);
 }
 
-static void localhost_is_both_of_its_addresses(void **state)
+static void localhost_connects_to_both_addresses(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SAYS, "hi"),
                                                       FAKE(CLOSE), FAKE(DONE) };
@@ -242,12 +242,12 @@ static void connections_are_independent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_go_both_ways_until_the_server_closes),
+        cmocka_unit_test(bytes_are_forwarded_until_the_server_closes),
         cmocka_unit_test(a_reset_differs_from_a_clean_end),
         cmocka_unit_test(much_data_waits_for_its_reader),
         cmocka_unit_test(a_refused_connection_is_reported),
         cmocka_unit_test(connecting_times_out),
-        cmocka_unit_test(localhost_is_both_of_its_addresses),
+        cmocka_unit_test(localhost_connects_to_both_addresses),
         cmocka_unit_test(connections_are_independent),
     };
     alarm(60); /* a loop that does not end must not hang the tests */

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-/* What a text means at `base`; "-": it is refused. */
+/* Returns the meaning of a text at `base`; "-": it is rejected. */
 static struct str meant(const char *base, const char *text, struct arena *a)
 {
     struct err e = ERR_NONE;

@@ -2,8 +2,9 @@
 
 #include "test.h"
 
-/* What a client that asked http://here:5PATH is told of what http://[::1]:3001/a/mcp said:
- * "TARGET told TEXT", "away ORIGIN", or "- " and why it cannot be read. */
+/* The result for a client that requested http://here:5PATH and a reference of
+ * http://[::1]:3001/a/mcp: "TARGET told TEXT", "away ORIGIN", or "- " and the reason why it
+ * cannot be parsed. */
 static void check(const char *path, const char *said, const char *want)
 {
     const struct url_rewrite_client client = { STR("here:5"), str_z(path) };
@@ -28,7 +29,7 @@ static void check(const char *path, const char *said, const char *want)
     arena_release(&a);
 }
 
-static void what_leads_through_us_is_told_as_it_was_said(void **state)
+static void a_reference_that_stays_with_us_is_forwarded_unchanged(void **state)
 {
     (void)state;
     check("/a/mcp", "/a/mcp/?x=1", "/a/mcp/?x=1 told /a/mcp/?x=1");
@@ -36,7 +37,7 @@ static void what_leads_through_us_is_told_as_it_was_said(void **state)
     check("/", "/b", "/b told /b");
 }
 
-static void what_would_not_is_told_so_that_it_does(void **state)
+static void a_reference_that_would_leave_mcpreel_is_rewritten(void **state)
 {
     (void)state;
     check("/", "mcp/", "/a/mcp/ told /a/mcp/");
@@ -47,7 +48,7 @@ static void what_would_not_is_told_so_that_it_does(void **state)
     check("/a/mcp", "http://here:5//b", "//b told /.//b");
 }
 
-static void what_leads_elsewhere_has_an_origin(void **state)
+static void a_url_of_another_origin_has_its_origin(void **state)
 {
     (void)state;
     check("/a/mcp", "https://[::1]:3001/b?secret", "away https://[::1]:3001");
@@ -56,7 +57,7 @@ static void what_leads_elsewhere_has_an_origin(void **state)
     check("/a/mcp", "https://here:6/b", "away https://here:6");
 }
 
-static void what_can_be_read_in_two_ways_is_not_read(void **state)
+static void an_ambiguous_url_is_not_parsed(void **state)
 {
     (void)state;
     check("/a/mcp", "/\\other/", "- the URL contains an invalid character");
@@ -66,8 +67,8 @@ static void what_can_be_read_in_two_ways_is_not_read(void **state)
 
 static const char *server_url;
 
-/* What a client that calls us 'here:5' gets as Location, and behind " | " what is not recorded
- * by that, "!" if it is no address; "none" if it is no redirect. */
+/* The Location for a client that uses us as 'here:5', and behind " | " the path that is not
+ * recorded by that, "!" if it is no URL; "none" if it is no redirect. */
 static void check_redirect(unsigned status, const char *path, const char *location,
                            const char *want)
 {
@@ -105,7 +106,7 @@ static int at_its_root(void **state)
     return 0;
 }
 
-static void to_another_spelling_the_client_stays_with_us(void **state)
+static void a_redirect_to_another_spelling_stays_with_us(void **state)
 {
     (void)state;
     for (unsigned status = 300; status < 400; status++)
@@ -116,7 +117,7 @@ static void to_another_spelling_the_client_stays_with_us(void **state)
     check_redirect(307, "/mcp/", "../mcp", "../mcp");
     check_redirect(307, "/", "http://here:5/%6dcp", "/%6dcp");
     check_redirect(307, "/mcp", "https://here:5/mcp/",
-                   "/mcp/"); /* somebody in front of us speaks that */
+                   "/mcp/"); /* a proxy in front of us uses https */
     check_redirect(307, "/mcp", "https://h//mcp?x", "/.//mcp?x");
 }
 
@@ -124,7 +125,7 @@ static void to_another_spelling_the_client_stays_with_us(void **state)
     " | the server redirects (status 302) to another of its paths: traffic there is "          \
     "not recorded"
 
-static void to_another_path_it_does_too_and_that_is_told(void **state)
+static void a_redirect_to_another_path_stays_with_us_and_is_reported(void **state)
 {
     (void)state;
     check_redirect(302, "/mcp", "https://h/login?key", "/login?key" BESIDE);
@@ -139,7 +140,7 @@ static void to_another_path_it_does_too_and_that_is_told(void **state)
     " | the server redirects (status 308) to '" where                                          \
     "': clients that follow the redirect bypass mcpreel"
 
-static void to_another_origin_it_is_sent_as_the_server_said(void **state)
+static void a_redirect_to_another_origin_is_forwarded_unchanged(void **state)
 {
     (void)state;
     check_redirect(308, "/mcp", "https://far/mcp?key",
@@ -148,7 +149,7 @@ static void to_another_origin_it_is_sent_as_the_server_said(void **state)
     check_redirect(308, "/mcp", "//h:444/mcp/", "//h:444/mcp/" AWAY("https://h:444"));
 }
 
-static void what_cannot_be_read_passes_as_it_is(void **state)
+static void an_unparsable_redirect_is_forwarded_unchanged(void **state)
 {
     (void)state;
     check_redirect(301, "/mcp", "https://me:key@h/mcp",
@@ -159,7 +160,7 @@ static void what_cannot_be_read_passes_as_it_is(void **state)
                    "the URL begins with neither 'http://' nor 'https://'!");
 }
 
-static void other_answers_are_none(void **state)
+static void other_statuses_are_not_redirects(void **state)
 {
     (void)state;
     check_redirect(201, "/mcp", "https://h/mcp/", "none");
@@ -168,7 +169,7 @@ static void other_answers_are_none(void **state)
     check_redirect(307, "/mcp", "", "none");
 }
 
-static void a_server_without_a_path_is_at_its_root(void **state)
+static void a_server_without_path_is_at_its_root(void **state)
 {
     (void)state;
     check_redirect(307, "/", "http://h/", "/");
@@ -194,7 +195,7 @@ static void check_said(unsigned status, const char *location, const char *want)
     "the server redirects (status 307) " where                                                 \
     "; mcpreel does not follow redirects: use that URL instead"
 
-static void who_does_not_follow_is_told_no_more_than_an_origin(void **state)
+static void only_the_origin_of_a_redirect_that_is_not_followed_is_logged(void **state)
 {
     (void)state;
     check_said(307, "https://far/mcp?key", SAID("to 'https://far:443'"));
@@ -207,7 +208,7 @@ static void who_does_not_follow_is_told_no_more_than_an_origin(void **state)
     check_said(301, NULL, "the server redirects (status 301) without a Location");
 }
 
-static void of_what_cannot_be_read_nothing_is_told(void **state)
+static void an_unparsable_url_is_not_logged(void **state)
 {
     (void)state;
     check_said(302, "https://user:pw@evil.example/x?tok=S",
@@ -234,7 +235,7 @@ static void check_endpoint(const char *said, const char *want)
     arena_release(&a);
 }
 
-static void an_address_of_the_server_is_taken(void **state)
+static void a_url_of_the_server_is_accepted(void **state)
 {
     (void)state;
     check_endpoint("/messages?s=1", "/messages?s=1");
@@ -245,7 +246,7 @@ static void an_address_of_the_server_is_taken(void **state)
                    "- the 'endpoint' event points to another origin ('http://x:80'); rejected");
 }
 
-static void elsewhere_is_refused_and_named_by_its_origin_alone(void **state)
+static void a_url_of_another_origin_is_rejected_and_logged_by_origin(void **state)
 {
     static const char *const others[][2] = {
         { "http://server/m?secret", "http://server:80" },
@@ -268,7 +269,7 @@ static void elsewhere_is_refused_and_named_by_its_origin_alone(void **state)
     }
 }
 
-static void what_is_no_address_of_http_is_named(void **state)
+static void a_url_that_is_not_http_is_named(void **state)
 {
     (void)state;
     check_endpoint("javascript:alert(1)",
@@ -283,7 +284,7 @@ static void what_is_no_address_of_http_is_named(void **state)
     check_endpoint("/a b", "- invalid 'endpoint' event: the URL contains an invalid character");
 }
 
-static void an_address_can_be_too_long(void **state)
+static void a_too_long_url_is_rejected(void **state)
 {
     (void)state;
     check_endpoint("/0123456789012345678901234567890123456789012345678901234567890123456789",
@@ -293,22 +294,24 @@ static void an_address_can_be_too_long(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_leads_through_us_is_told_as_it_was_said),
-        cmocka_unit_test(what_would_not_is_told_so_that_it_does),
-        cmocka_unit_test(what_leads_elsewhere_has_an_origin),
-        cmocka_unit_test(what_can_be_read_in_two_ways_is_not_read),
-        cmocka_unit_test_setup(to_another_spelling_the_client_stays_with_us, at_a_host),
-        cmocka_unit_test_setup(to_another_path_it_does_too_and_that_is_told, at_a_host),
-        cmocka_unit_test_setup(to_another_origin_it_is_sent_as_the_server_said, at_a_host),
-        cmocka_unit_test_setup(what_cannot_be_read_passes_as_it_is, at_a_host),
-        cmocka_unit_test_setup(other_answers_are_none, at_a_host),
-        cmocka_unit_test_setup(who_does_not_follow_is_told_no_more_than_an_origin, at_a_host),
-        cmocka_unit_test_setup(of_what_cannot_be_read_nothing_is_told, at_a_host),
-        cmocka_unit_test_setup(a_server_without_a_path_is_at_its_root, at_its_root),
-        cmocka_unit_test(an_address_of_the_server_is_taken),
-        cmocka_unit_test(elsewhere_is_refused_and_named_by_its_origin_alone),
-        cmocka_unit_test(what_is_no_address_of_http_is_named),
-        cmocka_unit_test(an_address_can_be_too_long),
+        cmocka_unit_test(a_reference_that_stays_with_us_is_forwarded_unchanged),
+        cmocka_unit_test(a_reference_that_would_leave_mcpreel_is_rewritten),
+        cmocka_unit_test(a_url_of_another_origin_has_its_origin),
+        cmocka_unit_test(an_ambiguous_url_is_not_parsed),
+        cmocka_unit_test_setup(a_redirect_to_another_spelling_stays_with_us, at_a_host),
+        cmocka_unit_test_setup(a_redirect_to_another_path_stays_with_us_and_is_reported,
+                               at_a_host),
+        cmocka_unit_test_setup(a_redirect_to_another_origin_is_forwarded_unchanged, at_a_host),
+        cmocka_unit_test_setup(an_unparsable_redirect_is_forwarded_unchanged, at_a_host),
+        cmocka_unit_test_setup(other_statuses_are_not_redirects, at_a_host),
+        cmocka_unit_test_setup(only_the_origin_of_a_redirect_that_is_not_followed_is_logged,
+                               at_a_host),
+        cmocka_unit_test_setup(an_unparsable_url_is_not_logged, at_a_host),
+        cmocka_unit_test_setup(a_server_without_path_is_at_its_root, at_its_root),
+        cmocka_unit_test(a_url_of_the_server_is_accepted),
+        cmocka_unit_test(a_url_of_another_origin_is_rejected_and_logged_by_origin),
+        cmocka_unit_test(a_url_that_is_not_http_is_named),
+        cmocka_unit_test(a_too_long_url_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

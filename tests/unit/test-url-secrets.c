@@ -18,7 +18,7 @@ static void assert_parts(bool (*next)(struct str, size_t, struct url_secrets_hit
     buf_release(&got);
 }
 
-static void parts_of_a_path_count_if_they_look_made_up(void **state)
+static void parts_of_a_path_are_secret_if_they_look_random(void **state)
 {
     (void)state;
     assert_parts(url_secrets_find_in_path, "/s/9d1f6c2a111142228333/mcp/k3yk3yk3yk3y",
@@ -29,7 +29,7 @@ static void parts_of_a_path_count_if_they_look_made_up(void **state)
     assert_parts(url_secrets_find_in_path, "/s/[REDACTED:session-12]/mcp", "");
 }
 
-static void values_of_a_query_count_by_their_name_or_their_looks(void **state)
+static void values_of_a_query_are_secret_by_name_or_look(void **state)
 {
     static const char *const named[] = {
         "token", "access_token", "api_key",   "apiKey",     "exaApiKey",
@@ -72,7 +72,7 @@ static void assert_hidden(const char *url, const char *text, const char *want)
     buf_release(&got);
 }
 
-static void parts_of_the_path_go_wherever_they_stand(void **state)
+static void parts_of_the_server_path_are_removed_everywhere(void **state)
 {
     static const char url[] = "HTTPS://h.example/key/v/mcp?x=/y";
 
@@ -86,7 +86,7 @@ static void parts_of_the_path_go_wherever_they_stand(void **state)
                   "[[\"a\",\"x=\\\"http://h/[REDACTED]\\\"\"]]");
 }
 
-static void parts_go_in_any_spelling(void **state)
+static void parts_are_removed_in_any_spelling(void **state)
 {
     static const char url[] = "http://h/k%65y.1/a%zz/mcp";
 
@@ -113,7 +113,7 @@ static void other_parts_stay(void **state)
     assert_hidden("stdio://h/key", "/key", NULL);
 }
 
-static void a_path_of_names_may_be_told(void **state)
+static void a_path_of_ordinary_names_may_be_shown(void **state)
 {
     (void)state;
     assert_true(url_secrets_is_plain_path(STR("/")));
@@ -128,7 +128,7 @@ static bool is_long(struct str part)
     return part.len > 4;
 }
 
-static void who_learns_may_choose(void **state)
+static void the_caller_selects_which_parts_are_searched(void **state)
 {
     struct url_secrets o = { .has_query = false };
     struct buf got;
@@ -146,13 +146,13 @@ static void who_learns_may_choose(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_of_a_path_count_if_they_look_made_up),
-        cmocka_unit_test(values_of_a_query_count_by_their_name_or_their_looks),
-        cmocka_unit_test(parts_of_the_path_go_wherever_they_stand),
-        cmocka_unit_test(parts_go_in_any_spelling),
+        cmocka_unit_test(parts_of_a_path_are_secret_if_they_look_random),
+        cmocka_unit_test(values_of_a_query_are_secret_by_name_or_look),
+        cmocka_unit_test(parts_of_the_server_path_are_removed_everywhere),
+        cmocka_unit_test(parts_are_removed_in_any_spelling),
         cmocka_unit_test(other_parts_stay),
-        cmocka_unit_test(a_path_of_names_may_be_told),
-        cmocka_unit_test(who_learns_may_choose),
+        cmocka_unit_test(a_path_of_ordinary_names_may_be_shown),
+        cmocka_unit_test(the_caller_selects_which_parts_are_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void check(const char *text, const char *want)
     buf_release(&seen);
 }
 
-static void a_url_is_taken_apart(void **state)
+static void a_url_is_split_into_parts(void **state)
 {
     (void)state;
     check("http://localhost:8080/mcp", "http localhost : 8080 -> 8080 path '/mcp'");
@@ -114,7 +114,7 @@ static bool same(const char *a, const char *b)
     return url_same_host(&x, &y);
 }
 
-static void hosts_are_the_same_but_for_case_and_spelling(void **state)
+static void hosts_are_compared_without_case_and_spelling(void **state)
 {
     (void)state;
     assert_true(same("Example.com:1", "example.COM:2"));
@@ -134,7 +134,7 @@ static bool loopback(const char *text)
     return url_is_loopback(&a);
 }
 
-static void loopback_is_taken_in_its_usual_spelling_only(void **state)
+static void loopback_is_recognized_in_its_usual_spelling_only(void **state)
 {
     (void)state;
     assert_true(loopback("LocalHost:80"));
@@ -176,7 +176,7 @@ static void check_path(const char *a, const char *b, bool same)
         fail_msg("%s, %s", a, b);
 }
 
-static void spellings_of_a_path_are_the_same(void **state)
+static void spellings_of_a_path_are_equal(void **state)
 {
     static const char *const spellings[] = {
         "/mcp",   "/mcp/",     "//mcp",   "/%6dcp",         "/%6Dcp//", "/./mcp",
@@ -192,7 +192,7 @@ static void spellings_of_a_path_are_the_same(void **state)
     check_path("/a%20b", "/a b", true);
 }
 
-static void other_paths_are_not(void **state)
+static void other_paths_are_not_equal(void **state)
 {
     static const char *const others[] = {
         "/",       "/mc",     "/mcp2", "/MCP",  "/x/mcp", "/mcp/x",
@@ -210,14 +210,14 @@ static void other_paths_are_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_url_is_taken_apart),
+        cmocka_unit_test(a_url_is_split_into_parts),
         cmocka_unit_test(invalid_urls_are_rejected),
         cmocka_unit_test(an_error_never_repeats_the_password),
-        cmocka_unit_test(hosts_are_the_same_but_for_case_and_spelling),
-        cmocka_unit_test(loopback_is_taken_in_its_usual_spelling_only),
+        cmocka_unit_test(hosts_are_compared_without_case_and_spelling),
+        cmocka_unit_test(loopback_is_recognized_in_its_usual_spelling_only),
         cmocka_unit_test(a_port_is_a_number_up_to_65535),
-        cmocka_unit_test(spellings_of_a_path_are_the_same),
-        cmocka_unit_test(other_paths_are_not),
+        cmocka_unit_test(spellings_of_a_path_are_equal),
+        cmocka_unit_test(other_paths_are_not_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 
 enum { MANY = 100000 };
 
-static void strands_are_used_one_by_one(void **state)
+static void calls_are_marked_used_one_by_one(void **state)
 {
     struct used_set s;
 
@@ -23,7 +23,7 @@ static void strands_are_used_one_by_one(void **state)
     used_set_release(&s);
 }
 
-static void what_nobody_used_takes_no_memory(void **state)
+static void unused_calls_take_no_memory(void **state)
 {
     struct used_set s;
     size_t pages = 0;
@@ -40,7 +40,7 @@ static void what_nobody_used_takes_no_memory(void **state)
 
 /* Whether something was passed over must not be asked of all that follows, each time that one
  * is given back. */
-static void one_that_is_given_back_was_used_all_the_same(void **state)
+static void a_call_marked_unused_was_used_before(void **state)
 {
     struct used_set s;
 
@@ -55,7 +55,7 @@ static void one_that_is_given_back_was_used_all_the_same(void **state)
     used_set_release(&s);
 }
 
-static void queues_keep_their_place(void **state)
+static void lists_keep_their_state(void **state)
 {
     struct used_set s;
 
@@ -75,8 +75,8 @@ static void queues_keep_their_place(void **state)
     assert_int_equal(s.state_count, 999);
     used_set_clear(&s);
     assert_int_equal(used_set_state(&s, 7)->next_unused, 7);
-    assert_int_equal(used_set_state(&s, 7 | USED_SET_SECOND)->next_unused, 7);
-    used_set_state(&s, 7 | USED_SET_SECOND)->next_unused = 9;
+    assert_int_equal(used_set_state(&s, 7 | USED_SET_EQUAL)->next_unused, 7);
+    used_set_state(&s, 7 | USED_SET_EQUAL)->next_unused = 9;
     assert_int_equal(used_set_state(&s, 7)->next_unused, 7);
     used_set_release(&s);
 }
@@ -84,10 +84,10 @@ static void queues_keep_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strands_are_used_one_by_one),
-        cmocka_unit_test(what_nobody_used_takes_no_memory),
-        cmocka_unit_test(one_that_is_given_back_was_used_all_the_same),
-        cmocka_unit_test(queues_keep_their_place),
+        cmocka_unit_test(calls_are_marked_used_one_by_one),
+        cmocka_unit_test(unused_calls_take_no_memory),
+        cmocka_unit_test(a_call_marked_unused_was_used_before),
+        cmocka_unit_test(lists_keep_their_state),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static void three_and_four_bytes_around_every_border_agree_with_the_grammar(void
     }
 }
 
-static void forms_with_a_name_are_judged_as_they_should_be(void **state)
+static void named_invalid_forms_are_rejected(void **state)
 {
     static const struct {
         const char *what, *bytes;
@@ -161,7 +161,7 @@ static void forms_with_a_name_are_judged_as_they_should_be(void **state)
 
 /* ASCII is skipped in strides, so a fault is tried at each place of several, and from
  * each alignment. */
-static void a_bad_byte_is_found_wherever_it_stands(void **state)
+static void an_invalid_byte_is_found_at_any_position(void **state)
 {
     enum { LEN = 40 };
 
@@ -185,7 +185,7 @@ static void a_bad_byte_is_found_wherever_it_stands(void **state)
     }
 }
 
-static void what_is_encoded_decodes_to_itself(void **state)
+static void encoded_text_is_decoded_again(void **state)
 {
     (void)state;
     for (uint32_t code = 0; code <= 0x10FFFF; code++) {
@@ -227,9 +227,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_of_one_and_two_bytes_agree_with_the_grammar),
         cmocka_unit_test(three_and_four_bytes_around_every_border_agree_with_the_grammar),
-        cmocka_unit_test(forms_with_a_name_are_judged_as_they_should_be),
-        cmocka_unit_test(a_bad_byte_is_found_wherever_it_stands),
-        cmocka_unit_test(what_is_encoded_decodes_to_itself),
+        cmocka_unit_test(named_invalid_forms_are_rejected),
+        cmocka_unit_test(an_invalid_byte_is_found_at_any_position),
+        cmocka_unit_test(encoded_text_is_decoded_again),
         cmocka_unit_test(a_surrogate_is_encoded_in_three_bytes),
         cmocka_unit_test(encoding_beyond_the_last_code_point_is_a_bug),
     };

@@ -14,7 +14,7 @@ static void check(struct str value, struct str other, size_t columns, const char
     buf_release(&to);
 }
 
-static void a_short_value_is_shown_whole_on_one_line(void **state)
+static void a_short_value_is_shown_completely_on_one_line(void **state)
 {
     (void)state;
     check(STR("{ \"a\" : [ 1,\n 2 ] }"), STR("{}"), 20, "{\"a\":[1,2]}");
@@ -68,7 +68,7 @@ static void hidden_characters_are_escapes_and_take_their_columns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_short_value_is_shown_whole_on_one_line),
+        cmocka_unit_test(a_short_value_is_shown_completely_on_one_line),
         cmocka_unit_test(a_long_value_is_cut_around_the_difference),
         cmocka_unit_test(a_value_that_continues_the_other_shows_its_end),
         cmocka_unit_test(a_character_is_never_split),

@@ -94,9 +94,25 @@ static void errors_come_before_warnings(void **state)
     g.report.finding(&g.report, &warning);
     g.report.finding(&g.report, &error);
     g.report.end(&g.report, &(struct verdict_report_result){ .totals = &totals });
+    g.report.finish(&g.report);
     assert_str(buf_str(&to), STR("::error file=f,line=3,title=e::two\n"
                                  "::warning title=w::one\n"));
     verdict_github_release(&g);
+}
+
+static void play_ten(struct verdict_report *report)
+{
+    verdict_sample_play_several(report, 10);
+}
+
+static void the_limit_is_for_all_recordings(void **state)
+{
+    (void)state;
+    play(play_ten);
+    assert_int_equal(count_lines(buf_str(&to), STR("::error ")), VERDICT_GITHUB_MAX);
+    assert_int_equal(count_lines(buf_str(&to), STR("::error file=0.jsonl,line=14")), 1);
+    assert_int_equal(count_lines(buf_str(&to), STR("::error file=1.jsonl,line=14")), 1);
+    assert_int_equal(count_lines(buf_str(&to), STR("::error title=more errors::+21 more")), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -104,9 +120,8 @@ static void errors_come_before_warnings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_sample_is_written_exactly),
-        TEST(hostile_text_is_escaped),
-        TEST(ten_errors_are_shown),
+        TEST(the_sample_is_written_exactly), TEST(hostile_text_is_escaped),
+        TEST(ten_errors_are_shown),          TEST(the_limit_is_for_all_recordings),
         TEST(errors_come_before_warnings),
     };
 

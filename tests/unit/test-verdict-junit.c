@@ -101,14 +101,40 @@ static void a_long_text_is_cut_between_characters(void **state)
     verdict_junit_release(&j);
 }
 
+/* Counts an occurrence of `what` in the output. */
+static size_t count(const char *what)
+{
+    size_t n = 0;
+
+    for (const char *at = buf_z(&to); (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+static void play_two(struct verdict_report *report)
+{
+    verdict_sample_play_several(report, 2);
+}
+
+static void each_recording_is_a_suite(void **state)
+{
+    (void)state;
+    play(play_two);
+    assert_int_equal(count("<testsuites tests=\"18\" failures=\"6\" errors=\"0\" "
+                           "skipped=\"4\" time=\"2.800\">"),
+                     1);
+    assert_int_equal(count("<testsuite name=\"0.jsonl\" tests=\"9\" failures=\"3\""), 1);
+    assert_int_equal(count("<testsuite name=\"1.jsonl\" tests=\"9\" failures=\"3\""), 1);
+    assert_int_equal(count("</testsuites>"), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_sample_is_written_exactly),
-        TEST(hostile_text_is_escaped),
-        TEST(a_run_without_calls_is_an_empty_suite),
+        TEST(the_sample_is_written_exactly),         TEST(hostile_text_is_escaped),
+        TEST(a_run_without_calls_is_an_empty_suite), TEST(each_recording_is_a_suite),
         TEST(a_long_text_is_cut_between_characters),
     };
 

@@ -94,14 +94,59 @@ static void a_run_without_calls_says_so(void **state)
     assert_true(str_starts(buf_str(&to), STR("### MCP verify: no calls\n\n1.4 s\n\naccept: ")));
 }
 
+/* Counts an occurrence of `what` in the output. */
+static size_t count(const char *what)
+{
+    size_t n = 0;
+
+    for (const char *at = buf_z(&to); (at = strstr(at, what)); at++)
+        n++;
+    return n;
+}
+
+static void play_two(struct verdict_report *report)
+{
+    verdict_sample_play_several(report, 2);
+}
+
+static void play_hundred(struct verdict_report *report)
+{
+    verdict_sample_play_several(report, 100);
+}
+
+static void each_recording_is_a_section_below_the_totals(void **state)
+{
+    (void)state;
+    play(play_two);
+    assert_true(str_starts(buf_str(&to), STR("## MCP: 2 recordings: 6 failed (2 updated), ")));
+    assert_int_equal(count("### MCP verify: 3 failed (1 updated), "), 2);
+    assert_int_equal(count("`0.jsonl` → "), 1);
+    assert_int_equal(count("`1.jsonl` → "), 1);
+    assert_int_equal(count("more recordings"), 0);
+}
+
+static void recordings_that_do_not_fit_are_counted(void **state)
+{
+    (void)state;
+    play(play_hundred);
+    assert_true(to.len <= VERDICT_MARKDOWN_MAX);
+    assert_true(str_starts(buf_str(&to), STR("## MCP: 100 recordings: 300 failed")));
+    assert_true(count("### MCP verify: ") > 20);
+    assert_int_equal(count(" more recordings, which are counted above"), 1);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_sample_is_written_exactly),    TEST(hostile_text_is_escaped),
-        TEST(rows_that_do_not_fit_are_counted), TEST(a_passed_run_has_no_table_of_failures),
+        TEST(the_sample_is_written_exactly),
+        TEST(hostile_text_is_escaped),
+        TEST(rows_that_do_not_fit_are_counted),
+        TEST(a_passed_run_has_no_table_of_failures),
         TEST(a_run_without_calls_says_so),
+        TEST(each_recording_is_a_section_below_the_totals),
+        TEST(recordings_that_do_not_fit_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,7 @@ static void the_lines_are_those_of_mcp_recorder(void **state)
                                  "      $.result.structuredContent.result: type int != float\n"
                                  "        expected: 5\n"
                                  "        actual:   5.0\n"
-                                 "  5. prompts/get [p] [FAIL]\n"
+                                 "  5. prompts/get [FAIL]\n"
                                  "      transport error: the server exited\n"
                                  "  6. tools/list [FAIL]\n"
                                  "      skipped: TOKEN is not set\n"

@@ -47,7 +47,7 @@ static void check_reason(enum verdict_kind kind, enum verdict_failure failure,
     buf_release(&to);
 }
 
-static void a_reason_says_what_it_is_the_reason_of(void **state)
+static void a_reason_has_its_prefix(void **state)
 {
     (void)state;
     check_reason(VERDICT_SKIPPED, FAILURE_NONE, STR("no\x1b"), "skipped: no\\x1b");
@@ -57,7 +57,7 @@ static void a_reason_says_what_it_is_the_reason_of(void **state)
     check_reason(VERDICT_PASSED, FAILURE_NONE, STR_NONE, "");
 }
 
-static void only_a_changed_value_explains_itself(void **state)
+static void only_a_changed_value_is_explained(void **state)
 {
     struct finding f = { .rule = STR("content-changed"),
                          .message = STR("m"),
@@ -67,6 +67,9 @@ static void only_a_changed_value_explains_itself(void **state)
 
     (void)state;
     assert_false(verdict_report_needs_message(&f));
+    f.live = STR("1"); /* both were redacted */
+    assert_true(verdict_report_needs_message(&f));
+    f.live = STR("2");
     f.severity = FINDING_NOTE;
     assert_true(verdict_report_needs_message(&f));
     f.severity = FINDING_WARNING;
@@ -94,8 +97,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_value_has_a_word),
         cmocka_unit_test(a_name_has_method_subject_and_seq),
-        cmocka_unit_test(a_reason_says_what_it_is_the_reason_of),
-        cmocka_unit_test(only_a_changed_value_explains_itself),
+        cmocka_unit_test(a_reason_has_its_prefix),
+        cmocka_unit_test(only_a_changed_value_is_explained),
         cmocka_unit_test(volatile_calls_passed),
     };
 

@@ -29,8 +29,9 @@ static void on_verdict(void *to, const struct call_verdict *v, uint32_t call, st
     if (v->reason.len)
         buf_printf(&r->run.actions, " (%.*s)", STR_ARG(v->reason));
     for (size_t i = 0; i < v->finding_count; i++)
-        buf_printf(&r->run.actions, " [%.*s %.*s]", STR_ARG(v->findings[i].rule),
-                   STR_ARG(v->findings[i].path));
+        buf_printf(&r->run.actions, " [%.*s %.*s%s%.*s]", STR_ARG(v->findings[i].rule),
+                   STR_ARG(v->findings[i].path), v->findings[i].hint.len ? "; " : "",
+                   STR_ARG(v->findings[i].hint));
     buf_add_ch(&r->run.actions, '\n');
 }
 
@@ -43,11 +44,12 @@ static void on_finding(void *to, const struct finding *f)
 
 static const struct verify_events events = { on_verdict, on_finding };
 
-static bool no_secret(void *arg, struct str name, struct str *value)
+static bool no_secret(void *arg, struct str name, struct str *value, struct str *why)
 {
     (void)arg;
     (void)name;
     (void)value;
+    (void)why;
     return false;
 }
 
@@ -58,7 +60,8 @@ static void step(void *engine, const struct event *ev)
 
 static void load(struct rig *r, const char *recording)
 {
-    struct params_rules rules = matcher_rules(MATCH_BY_REQUEST, false);
+    struct params_rules rules =
+        matcher_rules(&(struct match_options){ .mode = MATCH_BY_REQUEST }, false);
 
     index_order_init(&r->order);
     message_store_memory_init(&r->store);
@@ -177,6 +180,55 @@ static void live_values_are_carried_into_later_requests(void **state)
     end(&r);
 }
 
+#define OPEN_AND_USE                                                                           \
+    HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"                      \
+          "s2c {'id':5,'result':{'structuredContent':{'issue':42}}}\n"                         \
+          "c2s {'id':6,'method':'tools/call','params':{'name':'use','arguments':{'i':42}}}\n"  \
+          "s2c {'id':6,'result':{}}\n"                                                         \
+          "c2s {'id':7,'method':'tools/call','params':{'name':'other'}}\n"                     \
+          "s2c {'id':7,'result':{}}\n"
+
+static void a_path_is_proposed_if_a_request_fails_on_a_value_that_is_not_bound(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, OPEN_AND_USE);
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':2,'result':{'structuredContent':{'issue':57}}}");
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'id':3,'error':{'code':1,'message':'no such issue'}}");
+    assert_true(engine_run_has(
+        &r.run.actions,
+        "3 tools/call use: failed error [error-in-place-of-result $.error; the request repeats "
+        "a value in whose place the server returned another one: --rebind "
+        "'$.result.structuredContent.issue' sends the live one]\n"));
+    engine_run_terse(&r.run, "{'id':4,'error':{'code':1,'message':'no'}}");
+    assert_true(engine_run_has(
+        &r.run.actions,
+        "4 tools/call other: failed error [error-in-place-of-result $.error]\n"));
+    end(&r);
+}
+
+static void the_proposed_path_carries_the_value_into_the_request(void **state)
+{
+    struct err e = ERR_NONE;
+    struct rig r;
+
+    (void)state;
+    load(&r, OPEN_AND_USE);
+    assert_true(compare_rules_add_path(&r.rules, COMPARE_PATH_REBIND,
+                                       STR("$.result.structuredContent.issue"), &e));
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':2,'result':{'structuredContent':{'issue':57}}}");
+    assert_actions(&r.run, "2 tools/call open: volatile\n"
+                           "<< {'id':3,'method':'tools/call','params':{'name':'use',"
+                           "'arguments':{'i':57}}}\n");
+    end(&r);
+}
+
 static void a_call_that_needs_a_value_of_a_failed_one_is_blocked(void **state)
 {
     struct rig r;
@@ -195,6 +247,82 @@ static void a_call_that_needs_a_value_of_a_failed_one_is_blocked(void **state)
                    "2 tools/call open: failed error [error-in-place-of-result $.error]\n"
                    "3 tasks/get aa-1: blocked (it needs a value of #4, which failed)\n"
                    "<< {'id':3,'method':'a'}\n");
+    end(&r);
+}
+
+static void the_reason_after_a_signal_is_that_the_run_was_interrupted(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, HELLO "c2s {'id':5,'method':'a'}\n"
+                   "s2c {'id':5,'result':{}}\n"
+                   "c2s {'id':6,'method':'b'}\n"
+                   "s2c {'id':6,'result':{}}\n");
+    begin(&r);
+    shake_hands(&r);
+    verify_step(&r.verify,
+                &(struct event){ .kind = EVENT_INPUT_CLOSED, .shutting_down = true });
+    assert_actions(&r.run, "2 a: failed missing (interrupted)\n"
+                           "3 b: blocked (interrupted)\n"
+                           "finish 0\n");
+    assert_false(r.verify.closed_early);
+    end(&r);
+}
+
+static bool is_not_mint(void *arg, uint32_t call, struct json_val request, struct str *why)
+{
+    (void)arg;
+    (void)call;
+    *why = STR("not selected");
+    return !json_is(json_get(json_get(request, STR("params")), STR("name")), STR("mint"));
+}
+
+#define MINT                                                                                   \
+    HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'mint'}}\n"                      \
+          "s2c {'id':5,'result':{'structuredContent':{'handle':'5a5c6c8a'}}}\n"                \
+          "c2s {'id':6,'method':'tools/call','params':{'name':'use','arguments':"              \
+          "{'handle':'5a5c6c8a'}}}\n"                                                          \
+          "s2c {'id':6,'result':{'structuredContent':{'of':'page-77'}}}\n"                     \
+          "c2s {'id':7,'method':'tools/call','params':{'name':'use','arguments':"              \
+          "{'of':'page-77'}}}\n"                                                               \
+          "s2c {'id':7,'result':{}}\n"
+
+static void a_handle_that_does_not_look_generated_blocks_too(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, MINT);
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':2,'result':{'isError':true,'structuredContent':{}}}");
+    assert_actions(&r.run, "2 tools/call mint: failed error [content-added $.result.isError] "
+                           "[content-removed $.result.structuredContent.handle]\n"
+                           "3 tools/call use: blocked (it needs a value of #4, which failed)\n"
+                           "4 tools/call use: blocked (it needs a value of #6, which was "
+                           "blocked)\n"
+                           "finish 0\n");
+    end(&r);
+}
+
+static void a_value_of_a_skipped_call_blocks_too(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, MINT);
+    r.config.selected = is_not_mint;
+    begin(&r);
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'id':1,'result':{'protocolVersion':'2025-11-25'}}");
+    assert_actions(&r.run,
+                   "1 initialize: passed\n"
+                   "<< {'method':'notifications/initialized'}\n"
+                   "2 tools/call mint: skipped (not selected)\n"
+                   "3 tools/call use: blocked (it needs a value of #4, which was skipped)\n"
+                   "4 tools/call use: blocked (it needs a value of #6, which was blocked)\n"
+                   "finish 0\n");
     end(&r);
 }
 
@@ -310,6 +438,20 @@ static void a_session_without_initialize_gets_one(void **state)
     end(&r);
 }
 
+static void a_session_that_begins_with_discover_gets_no_initialize(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, "c2s {'id':'probe','method':'server/discover','params':{'_meta':{"
+             "'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}}\n"
+             "s2c {'id':'probe','result':{'supportedVersions':['2026-07-28']}}\n");
+    begin(&r);
+    assert_actions(&r.run, "<< {'id':1,'method':'server/discover','params':{'_meta':{"
+                           "'io.modelcontextprotocol/protocolVersion':'2026-07-28'}}}\n");
+    end(&r);
+}
+
 static void only_read_only_tools_are_called_if_asked_for(void **state)
 {
     struct rig r;
@@ -351,6 +493,29 @@ static void a_cancelled_request_is_cancelled_again(void **state)
                                "{\"method\":\"notifications/cancelled\",\"params\":"
                                "{\"requestId\":2}}"));
     assert_true(engine_run_has(&r.run.actions, "2 tools/call slow: passed"));
+    end(&r);
+}
+
+#define STATELESS "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28'}"
+
+/* The client closed the HTTP response: the end of the session must not wait for the call. */
+static void an_abandoned_http_call_is_cancelled_before_the_end(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, "x=1 c2s {'id':1,'method':'tools/call','params':{'name':'slow'," STATELESS "}}\n"
+             "x=1 http end client\n"
+             "x=2 c2s {'id':2,'method':'tools/call','params':{'name':'a'," STATELESS "}}\n"
+             "x=2 s2c {'id':2,'result':{}}\n");
+    begin(&r);
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    assert_actions(&r.run, "2 tools/call a: passed\n"
+                           "<< {'jsonrpc':'2.0','method':'notifications/cancelled',"
+                           "'params':{'requestId':1,'reason':'the client ended the call'}}\n"
+                           "1 tools/call slow: passed\n"
+                           "finish 0\n");
     end(&r);
 }
 
@@ -403,15 +568,22 @@ int main(void)
         cmocka_unit_test(each_message_waits_for_the_responses_before_it),
         cmocka_unit_test(errors_and_results_do_not_replace_each_other),
         cmocka_unit_test(live_values_are_carried_into_later_requests),
+        cmocka_unit_test(a_path_is_proposed_if_a_request_fails_on_a_value_that_is_not_bound),
+        cmocka_unit_test(the_proposed_path_carries_the_value_into_the_request),
         cmocka_unit_test(a_call_that_needs_a_value_of_a_failed_one_is_blocked),
+        cmocka_unit_test(a_handle_that_does_not_look_generated_blocks_too),
+        cmocka_unit_test(a_value_of_a_skipped_call_blocks_too),
+        cmocka_unit_test(the_reason_after_a_signal_is_that_the_run_was_interrupted),
         cmocka_unit_test(server_requests_get_the_recorded_responses),
         cmocka_unit_test(a_missing_kind_of_notification_fails_after_a_moment),
         cmocka_unit_test(a_notification_may_come_later_and_with_other_content),
         cmocka_unit_test(a_server_that_closes_fails_open_calls_and_blocks_the_rest),
         cmocka_unit_test(a_failed_initialize_blocks_the_rest),
         cmocka_unit_test(a_session_without_initialize_gets_one),
+        cmocka_unit_test(a_session_that_begins_with_discover_gets_no_initialize),
         cmocka_unit_test(only_read_only_tools_are_called_if_asked_for),
         cmocka_unit_test(a_cancelled_request_is_cancelled_again),
+        cmocka_unit_test(an_abandoned_http_call_is_cancelled_before_the_end),
         cmocka_unit_test(a_poll_is_repeated_until_the_task_has_ended),
         cmocka_unit_test(strict_counts_notifications),
     };

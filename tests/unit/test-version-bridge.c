@@ -7,7 +7,7 @@
 static const struct request_rules old = { .stateful = true, .uses_session_ids = true };
 static const struct request_rules new = { .stateless = true };
 
-/* What is said to the user. */
+/* The messages to the user. */
 struct version_run {
     struct action_sink sink;
     struct actions say;
@@ -69,7 +69,7 @@ static void say_http(struct version_run *e, const struct request_rules *rules, c
     "2025-03-26: use a client that speaks that version, or record a server that speaks "       \
     "2026-07-28|"
 
-static void a_client_of_the_old_era_is_told_of_once(void **state)
+static void a_stateful_client_is_reported_once(void **state)
 {
     struct version_run e;
 
@@ -80,7 +80,7 @@ static void a_client_of_the_old_era_is_told_of_once(void **state)
     close_ear(&e, OLD_ONE);
 }
 
-static void a_client_of_the_new_era_is_told_of_once(void **state)
+static void a_stateless_client_is_reported_once(void **state)
 {
     struct version_run e;
 
@@ -91,7 +91,7 @@ static void a_client_of_the_new_era_is_told_of_once(void **state)
     close_ear(&e, NEW_ONE);
 }
 
-static void who_only_asks_is_told_of_if_nobody_greets_then(void **state)
+static void a_discover_is_reported_if_no_initialize_follows(void **state)
 {
     struct version_run e;
 
@@ -106,7 +106,7 @@ static void who_only_asks_is_told_of_if_nobody_greets_then(void **state)
     close_ear(&e, NEW_ONE);
 }
 
-static void what_fits_or_is_wrong_otherwise_is_not_told(void **state)
+static void matching_and_invalid_versions_are_not_reported(void **state)
 {
     struct version_run e;
 
@@ -121,7 +121,7 @@ static void what_fits_or_is_wrong_otherwise_is_not_told(void **state)
     close_ear(&e, "");
 }
 
-static void what_nobody_knows_is_told_as_that(void **state)
+static void an_unknown_version_is_reported_as_unknown(void **state)
 {
     struct version_run e;
 
@@ -138,7 +138,7 @@ static void what_nobody_knows_is_told_as_that(void **state)
                   "server that speaks 2026-07-28|");
 }
 
-static void a_name_is_not_told_at_any_length(void **state)
+static void a_long_client_name_is_cut(void **state)
 {
     struct version_run e;
 
@@ -169,7 +169,7 @@ static bool is_possible(const char *answer)
     return possible;
 }
 
-static void what_is_an_answer_in_both_eras_can_cross(void **state)
+static void responses_valid_in_both_protocols_can_be_converted(void **state)
 {
     (void)state;
     assert_true(is_possible(""));
@@ -185,7 +185,7 @@ static void what_is_an_answer_in_both_eras_can_cross(void **state)
                             "s2c {'id':1,'result':{'content':[]}}"));
 }
 
-static void what_is_none_yet_stays_on_its_side(void **state)
+static void an_incomplete_response_is_not_converted(void **state)
 {
     (void)state;
     assert_false(is_possible("s2c {'id':1,'result':{'resultType':'input_required'}}"));
@@ -193,7 +193,7 @@ static void what_is_none_yet_stays_on_its_side(void **state)
     assert_false(is_possible("s2c {'id':1,'result':{'task':{'taskId':'x'}}}"));
 }
 
-static void what_hung_on_a_question_stays_there_too(void **state)
+static void a_call_with_server_requests_is_not_converted(void **state)
 {
     (void)state;
     assert_false(is_possible("s2c {'id':7,'method':'elicitation/create','params':{}}\n"
@@ -214,7 +214,7 @@ static bool can_be_told(const char *notification)
     return can;
 }
 
-static void what_is_told_unasked_in_both_eras_can_cross(void **state)
+static void notifications_of_both_protocols_can_be_converted(void **state)
 {
     (void)state;
     assert_true(can_be_told("{'method':'notifications/message','params':{'level':'info'}}"));
@@ -244,7 +244,7 @@ static void check_newer(const char *method, const char *answer, const char *want
     terse_scanned_release(&s);
 }
 
-static void an_answer_of_the_newer_era_says_what_it_is_and_how_long_it_is_good(void **state)
+static void a_stateless_response_has_its_type_and_cache_time(void **state)
 {
     (void)state;
     check_newer("tools/call", "{'id':1,'result':{'content':[]}}",
@@ -261,17 +261,17 @@ static void an_answer_of_the_newer_era_says_what_it_is_and_how_long_it_is_good(v
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_of_the_old_era_is_told_of_once),
-        cmocka_unit_test(a_client_of_the_new_era_is_told_of_once),
-        cmocka_unit_test(who_only_asks_is_told_of_if_nobody_greets_then),
-        cmocka_unit_test(what_fits_or_is_wrong_otherwise_is_not_told),
-        cmocka_unit_test(what_nobody_knows_is_told_as_that),
-        cmocka_unit_test(a_name_is_not_told_at_any_length),
-        cmocka_unit_test(what_is_an_answer_in_both_eras_can_cross),
-        cmocka_unit_test(what_is_none_yet_stays_on_its_side),
-        cmocka_unit_test(what_hung_on_a_question_stays_there_too),
-        cmocka_unit_test(what_is_told_unasked_in_both_eras_can_cross),
-        cmocka_unit_test(an_answer_of_the_newer_era_says_what_it_is_and_how_long_it_is_good),
+        cmocka_unit_test(a_stateful_client_is_reported_once),
+        cmocka_unit_test(a_stateless_client_is_reported_once),
+        cmocka_unit_test(a_discover_is_reported_if_no_initialize_follows),
+        cmocka_unit_test(matching_and_invalid_versions_are_not_reported),
+        cmocka_unit_test(an_unknown_version_is_reported_as_unknown),
+        cmocka_unit_test(a_long_client_name_is_cut),
+        cmocka_unit_test(responses_valid_in_both_protocols_can_be_converted),
+        cmocka_unit_test(an_incomplete_response_is_not_converted),
+        cmocka_unit_test(a_call_with_server_requests_is_not_converted),
+        cmocka_unit_test(notifications_of_both_protocols_can_be_converted),
+        cmocka_unit_test(a_stateless_response_has_its_type_and_cache_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@ static const char *const texts[] = { "2024-10-07", "2024-11-05", "2025-03-26",
                                      "2025-06-18", "2025-11-25", "2026-07-28" };
 enum { TEXTS = sizeof texts / sizeof *texts };
 
-static void text_and_version_stand_for_each_other(void **state)
+static void versions_are_parsed_and_written(void **state)
 {
     (void)state;
     for (size_t i = 0; i < TEXTS; i++) {
@@ -17,7 +17,7 @@ static void text_and_version_stand_for_each_other(void **state)
     assert_int_equal(MCP_2024_10_07 + TEXTS - 1, MCP_VERSION_LATEST);
 }
 
-static void what_is_none_of_ours_is_unknown(void **state)
+static void an_unknown_text_is_an_unknown_version(void **state)
 {
     static const char *const others[] = { "",           "1999-01-01",  "2025-11-2",
                                           "DRAFT-2026", "2025-11-255", "2025-11-26",
@@ -30,7 +30,7 @@ static void what_is_none_of_ours_is_unknown(void **state)
     assert_int_equal(mcp_version_text(MCP_VERSION_UNKNOWN).len, 0);
 }
 
-static void the_latest_revision_alone_is_modern(void **state)
+static void only_the_latest_version_is_stateless(void **state)
 {
     (void)state;
     for (enum mcp_version v = MCP_2024_10_07; v < MCP_2026_07_28; v++)
@@ -42,9 +42,9 @@ static void the_latest_revision_alone_is_modern(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_and_version_stand_for_each_other),
-        cmocka_unit_test(what_is_none_of_ours_is_unknown),
-        cmocka_unit_test(the_latest_revision_alone_is_modern),
+        cmocka_unit_test(versions_are_parsed_and_written),
+        cmocka_unit_test(an_unknown_text_is_an_unknown_version),
+        cmocka_unit_test(only_the_latest_version_is_stateless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

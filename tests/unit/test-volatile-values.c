@@ -25,7 +25,7 @@ static void times_random_ids_and_hashes_are_volatile(void **state)
             fail_msg("%s", texts[i]);
 }
 
-static void what_somebody_asked_for_is_not(void **state)
+static void values_of_the_request_are_not_volatile(void **state)
 {
     static const char *const texts[] = {
         "",
@@ -67,7 +67,7 @@ static void numbers_are_volatile_if_they_can_be_times(void **state)
     assert_false(mcp_is_volatile_number(STR("0.1738663200")));
 }
 
-static void some_names_say_so(void **state)
+static void some_member_names_are_volatile(void **state)
 {
     (void)state;
     assert_true(mcp_is_volatile_name(STR("requestId")));
@@ -81,9 +81,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_random_ids_and_hashes_are_volatile),
-        cmocka_unit_test(what_somebody_asked_for_is_not),
+        cmocka_unit_test(values_of_the_request_are_not_volatile),
         cmocka_unit_test(numbers_are_volatile_if_they_can_be_times),
-        cmocka_unit_test(some_names_say_so),
+        cmocka_unit_test(some_member_names_are_volatile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,7 +95,7 @@ static void kill_us(struct watchdog_run *s)
     assert_int_equal(waitpid(s->us, NULL, 0), s->us);
 }
 
-static void when_we_are_killed_nobody_is_left(void **state)
+static void when_mcpreel_is_killed_no_process_is_left(void **state)
 {
     static const char *const scripts[] = {
         "echo; sleep 1000",
@@ -115,8 +115,8 @@ static void when_we_are_killed_nobody_is_left(void **state)
     }
 }
 
-/* What a server does when its client is gone, it may do: it is not killed out of hand. */
-static void who_ends_in_time_ends_as_it_likes(void **state)
+/* A server may act after its client is gone: it is not killed at once. */
+static void a_process_that_exits_in_time_gets_no_signal(void **state)
 {
     struct watchdog_run s;
     char text[32] = "";
@@ -191,7 +191,7 @@ static int descriptors_of(pid_t pid)
     return n;
 }
 
-static void it_holds_nothing_and_heeds_no_signal(void **state)
+static void the_watchdog_has_no_descriptors_and_ignores_signals(void **state)
 {
     struct watchdog_run s;
     char path[64], where[64];
@@ -234,7 +234,7 @@ static void assert_end(struct watchdog *w, int want_code, int want_signum)
     assert_int_equal(signum, want_signum);
 }
 
-static void the_end_is_told_and_the_number_kept(void **state)
+static void the_exit_is_reported_and_the_pid_reserved(void **state)
 {
     struct watchdog w;
     int out;
@@ -253,7 +253,7 @@ static void the_end_is_told_and_the_number_kept(void **state)
     close(out);
 }
 
-static void who_could_not_become_another_program_has_ended(void **state)
+static void a_failed_exec_counts_as_exited(void **state)
 {
     struct part p = { -1, "true" };
     struct watchdog w;
@@ -266,7 +266,7 @@ static void who_could_not_become_another_program_has_ended(void **state)
 }
 
 /* Without it there is still the process itself, with its group. */
-static void one_that_is_killed_is_noticed(void **state)
+static void a_killed_watchdog_is_noticed(void **state)
 {
     struct watchdog w;
     char text[4];
@@ -284,7 +284,7 @@ static void one_that_is_killed_is_noticed(void **state)
     close(out);
 }
 
-static void who_is_left_when_it_is_dismissed_is_ended(void **state)
+static void remaining_processes_are_ended_with_the_watchdog(void **state)
 {
     struct watchdog w;
     char text[4];
@@ -303,13 +303,13 @@ static void who_is_left_when_it_is_dismissed_is_ended(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(when_we_are_killed_nobody_is_left),
-        cmocka_unit_test(who_ends_in_time_ends_as_it_likes),
-        cmocka_unit_test(it_holds_nothing_and_heeds_no_signal),
-        cmocka_unit_test(the_end_is_told_and_the_number_kept),
-        cmocka_unit_test(who_could_not_become_another_program_has_ended),
-        cmocka_unit_test(one_that_is_killed_is_noticed),
-        cmocka_unit_test(who_is_left_when_it_is_dismissed_is_ended),
+        cmocka_unit_test(when_mcpreel_is_killed_no_process_is_left),
+        cmocka_unit_test(a_process_that_exits_in_time_gets_no_signal),
+        cmocka_unit_test(the_watchdog_has_no_descriptors_and_ignores_signals),
+        cmocka_unit_test(the_exit_is_reported_and_the_pid_reserved),
+        cmocka_unit_test(a_failed_exec_counts_as_exited),
+        cmocka_unit_test(a_killed_watchdog_is_noticed),
+        cmocka_unit_test(remaining_processes_are_ended_with_the_watchdog),
     };
     alarm(100); /* one that does not let go must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void put(struct room *r, struct batch_receiver *to, struct str bytes)
     assert_true(write_batch_add(r->box, to, bytes));
 }
 
-static void what_is_put_in_goes_out_in_order_when_it_is_let(void **state)
+static void added_bytes_are_sent_in_order_on_flush(void **state)
 {
     struct room r;
 
@@ -68,7 +68,7 @@ static void what_is_put_in_goes_out_in_order_when_it_is_let(void **state)
     tear_down(&r);
 }
 
-static void pieces_for_the_same_one_go_out_together(void **state)
+static void pieces_of_one_stream_are_sent_together(void **state)
 {
     struct room r;
 
@@ -92,7 +92,7 @@ static void put_from_a_timer(void *to)
 }
 
 /* Whatever comes next may be long in coming. */
-static void nothing_stays_while_the_loop_waits(void **state)
+static void the_batch_is_flushed_before_the_loop_waits(void **state)
 {
     struct room r;
 
@@ -106,7 +106,7 @@ static void nothing_stays_while_the_loop_waits(void **state)
     tear_down(&r);
 }
 
-static void what_does_not_fit_lets_the_rest_go(void **state)
+static void a_full_batch_is_flushed(void **state)
 {
     static char much[WRITE_BATCH_BYTES + 1];
     struct room r;
@@ -124,7 +124,7 @@ static void what_does_not_fit_lets_the_rest_go(void **state)
     tear_down(&r);
 }
 
-static void many_small_ones_let_each_other_go(void **state)
+static void many_small_writes_flush_the_batch(void **state)
 {
     struct room r;
 
@@ -138,7 +138,7 @@ static void many_small_ones_let_each_other_go(void **state)
     tear_down(&r);
 }
 
-static void closing_loses_nothing(void **state)
+static void closing_sends_everything(void **state)
 {
     struct room r;
 
@@ -196,7 +196,7 @@ static void close_wire(struct wire *w)
     loop_free(w->loop);
 }
 
-/* What the other end has now, without waiting. */
+/* Returns the bytes at the other end now, without waiting. */
 static struct str peek(struct wire *w)
 {
     ssize_t n = recv(w->far, w->seen, sizeof w->seen, MSG_DONTWAIT);
@@ -218,7 +218,7 @@ static void turn(struct wire *w)
     timer_close(t);
 }
 
-static void what_a_stream_holds_goes_out_before_the_loop_waits(void **state)
+static void bytes_held_by_a_stream_are_sent_before_the_loop_waits(void **state)
 {
     struct wire w;
 
@@ -238,7 +238,7 @@ static void ask_how_much(struct stream *s)
     assert_int_equal(stream_queued(s), 0);
 }
 
-static void nothing_overtakes_what_a_stream_holds(void **state)
+static void later_bytes_do_not_overtake_held_ones(void **state)
 {
     void (*const ways[])(struct stream *) = { ask_how_much, stream_shutdown };
     void (*const ends[])(struct stream *) = { stream_close, stream_reset };
@@ -260,7 +260,7 @@ static void nothing_overtakes_what_a_stream_holds(void **state)
     }
 }
 
-static void what_is_held_for_a_reader_that_is_gone_breaks_once(void **state)
+static void held_bytes_for_a_closed_reader_give_one_error(void **state)
 {
     struct wire w;
 
@@ -278,7 +278,7 @@ static void what_is_held_for_a_reader_that_is_gone_breaks_once(void **state)
 }
 
 /* More than a turn holds goes at once, behind what was held. */
-static void much_does_not_overtake_little(void **state)
+static void large_writes_do_not_overtake_small_ones(void **state)
 {
     static char much[WRITE_BATCH_BYTES + 1];
     static struct wire w;
@@ -305,16 +305,16 @@ static void much_does_not_overtake_little(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_put_in_goes_out_in_order_when_it_is_let),
-        cmocka_unit_test(pieces_for_the_same_one_go_out_together),
-        cmocka_unit_test(nothing_stays_while_the_loop_waits),
-        cmocka_unit_test(what_does_not_fit_lets_the_rest_go),
-        cmocka_unit_test(many_small_ones_let_each_other_go),
-        cmocka_unit_test(closing_loses_nothing),
-        cmocka_unit_test(what_a_stream_holds_goes_out_before_the_loop_waits),
-        cmocka_unit_test(nothing_overtakes_what_a_stream_holds),
-        cmocka_unit_test(what_is_held_for_a_reader_that_is_gone_breaks_once),
-        cmocka_unit_test(much_does_not_overtake_little),
+        cmocka_unit_test(added_bytes_are_sent_in_order_on_flush),
+        cmocka_unit_test(pieces_of_one_stream_are_sent_together),
+        cmocka_unit_test(the_batch_is_flushed_before_the_loop_waits),
+        cmocka_unit_test(a_full_batch_is_flushed),
+        cmocka_unit_test(many_small_writes_flush_the_batch),
+        cmocka_unit_test(closing_sends_everything),
+        cmocka_unit_test(bytes_held_by_a_stream_are_sent_before_the_loop_waits),
+        cmocka_unit_test(later_bytes_do_not_overtake_held_ones),
+        cmocka_unit_test(held_bytes_for_a_closed_reader_give_one_error),
+        cmocka_unit_test(large_writes_do_not_overtake_small_ones),
     };
     alarm(60);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,7 @@
 #include "test.h"
 #include "json/write.h"
 
-static void commas_take_care_of_themselves(void **state)
+static void commas_are_written_between_values(void **state)
 {
     struct buf b;
     struct json_out o;
@@ -33,7 +33,7 @@ static void commas_take_care_of_themselves(void **state)
     buf_release(&b);
 }
 
-static void strings_are_escaped_where_they_must_be(void **state)
+static void strings_are_escaped_where_needed(void **state)
 {
     static const struct {
         struct str text, json;
@@ -61,7 +61,7 @@ static void strings_are_escaped_where_they_must_be(void **state)
     buf_release(&b);
 }
 
-static void the_ceiling_of_the_buffer_is_noticed(void **state)
+static void the_limit_of_the_buffer_is_detected(void **state)
 {
     struct err e = ERR_NONE;
     struct buf b;
@@ -78,9 +78,9 @@ static void the_ceiling_of_the_buffer_is_noticed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commas_take_care_of_themselves),
-        cmocka_unit_test(strings_are_escaped_where_they_must_be),
-        cmocka_unit_test(the_ceiling_of_the_buffer_is_noticed),
+        cmocka_unit_test(commas_are_written_between_values),
+        cmocka_unit_test(strings_are_escaped_where_needed),
+        cmocka_unit_test(the_limit_of_the_buffer_is_detected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static void end(struct writer *w)
         fail_msg("%s", e.msg);
 }
 
-static void a_record_that_is_too_large_is_refused_and_the_next_is_not(void **state)
+static void a_too_large_record_is_rejected_and_the_next_is_not(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -93,7 +93,7 @@ static const struct format document = {
     .name = "document", .begin = document_begin, .put = document_put, .end = document_end
 };
 
-static void a_format_may_write_all_at_the_end(void **state)
+static void a_format_may_write_everything_at_the_end(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -125,7 +125,7 @@ static const struct format too_large = {
     .name = "document", .begin = document_begin, .put = document_put, .end = large_end
 };
 
-static void a_document_that_is_too_large_is_the_choice_of_the_format(void **state)
+static void the_format_decides_about_a_too_large_document(void **state)
 {
     struct err e = ERR_NONE;
     struct writer w;
@@ -140,7 +140,7 @@ static void a_document_that_is_too_large_is_the_choice_of_the_format(void **stat
     assert_int_equal(access("file", F_OK), -1);
 }
 
-static void a_file_made_at_one_go_is_there_when_it_is_whole(void **state)
+static void an_atomic_file_appears_when_it_is_complete(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -158,7 +158,7 @@ static void a_file_made_at_one_go_is_there_when_it_is_whole(void **state)
     assert_content("file", STR(LINE("one") LINE("two")));
 }
 
-static void it_is_written_in_large_pieces(void **state)
+static void output_is_written_in_large_blocks(void **state)
 {
     enum { LINES = 10000, LENGTH = 100 };
     char line[LENGTH];
@@ -179,7 +179,7 @@ static void it_is_written_in_large_pieces(void **state)
     assert_int_equal(st.st_size, LINES * (LENGTH + 1));
 }
 
-static void if_anything_fails_the_old_file_stays(void **state)
+static void after_any_failure_the_old_file_stays(void **state)
 {
     static const enum fault_call calls[] = { FAULT_WRITE, FAULT_FDATASYNC, FAULT_RENAME };
 
@@ -203,7 +203,7 @@ static void if_anything_fails_the_old_file_stays(void **state)
     }
 }
 
-static void an_abandoned_one_was_never_there(void **state)
+static void an_aborted_file_does_not_appear(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -216,7 +216,7 @@ static void an_abandoned_one_was_never_there(void **state)
     assert_int_equal(access("file", F_OK), -1);
 }
 
-static void what_exists_is_told_before_anything_is_written(void **state)
+static void an_existing_file_is_reported_before_anything_is_written(void **state)
 {
     struct fault_sys f;
     struct err e = ERR_NONE;
@@ -231,7 +231,7 @@ static void what_exists_is_told_before_anything_is_written(void **state)
 }
 
 /* Standard output as a file, with something in it already; restored at the end. */
-static void standard_output_is_neither_synced_nor_closed_nor_cut(void **state)
+static void standard_output_is_not_synced_closed_or_truncated(void **state)
 {
     int kept = dup(STDOUT_FILENO), fd = open("file", O_RDWR | O_CREAT | O_APPEND, 0600);
     struct fault_sys f;
@@ -263,7 +263,7 @@ static void standard_output_is_neither_synced_nor_closed_nor_cut(void **state)
 
 static const char *const packed_names[] = { "file.gz", "file.zst" };
 
-/* What a file holds, unpacked, whatever its name says. */
+/* Returns the content of a file, decompressed, whatever its name. */
 static void unpack(struct buf *to, const char *path)
 {
     struct err e = ERR_NONE;
@@ -284,7 +284,7 @@ static void unpack(struct buf *to, const char *path)
     input_close(&s);
 }
 
-static void a_name_may_say_that_it_is_packed(void **state)
+static void the_file_name_selects_the_compression(void **state)
 {
     enum { LINES = 20000 };
 
@@ -312,7 +312,7 @@ static void a_name_may_say_that_it_is_packed(void **state)
     }
 }
 
-static void a_packed_file_may_be_empty_or_all_at_the_end(void **state)
+static void a_compressed_file_may_be_empty_or_written_at_the_end(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -335,7 +335,7 @@ static void a_packed_file_may_be_empty_or_all_at_the_end(void **state)
 }
 
 /* Texts that do not pack, so that each of them is written. */
-static void a_packed_file_that_cannot_be_written_was_never_there(void **state)
+static void a_compressed_file_that_cannot_be_written_does_not_appear(void **state)
 {
     enum { LENGTH = 1 << 20 };
     char *noise = mem_alloc(LENGTH);
@@ -366,18 +366,18 @@ static void a_packed_file_that_cannot_be_written_was_never_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_TEMP_DIR(a_record_that_is_too_large_is_refused_and_the_next_is_not),
-        IN_TEMP_DIR(a_format_may_write_all_at_the_end),
-        IN_TEMP_DIR(a_document_that_is_too_large_is_the_choice_of_the_format),
-        IN_TEMP_DIR(a_file_made_at_one_go_is_there_when_it_is_whole),
-        IN_TEMP_DIR(it_is_written_in_large_pieces),
-        IN_TEMP_DIR(if_anything_fails_the_old_file_stays),
-        IN_TEMP_DIR(an_abandoned_one_was_never_there),
-        IN_TEMP_DIR(what_exists_is_told_before_anything_is_written),
-        IN_TEMP_DIR(standard_output_is_neither_synced_nor_closed_nor_cut),
-        IN_TEMP_DIR(a_name_may_say_that_it_is_packed),
-        IN_TEMP_DIR(a_packed_file_may_be_empty_or_all_at_the_end),
-        IN_TEMP_DIR(a_packed_file_that_cannot_be_written_was_never_there),
+        IN_TEMP_DIR(a_too_large_record_is_rejected_and_the_next_is_not),
+        IN_TEMP_DIR(a_format_may_write_everything_at_the_end),
+        IN_TEMP_DIR(the_format_decides_about_a_too_large_document),
+        IN_TEMP_DIR(an_atomic_file_appears_when_it_is_complete),
+        IN_TEMP_DIR(output_is_written_in_large_blocks),
+        IN_TEMP_DIR(after_any_failure_the_old_file_stays),
+        IN_TEMP_DIR(an_aborted_file_does_not_appear),
+        IN_TEMP_DIR(an_existing_file_is_reported_before_anything_is_written),
+        IN_TEMP_DIR(standard_output_is_not_synced_closed_or_truncated),
+        IN_TEMP_DIR(the_file_name_selects_the_compression),
+        IN_TEMP_DIR(a_compressed_file_may_be_empty_or_written_at_the_end),
+        IN_TEMP_DIR(a_compressed_file_that_cannot_be_written_does_not_appear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

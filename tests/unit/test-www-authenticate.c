@@ -18,7 +18,7 @@ static void assert_read(const char *line, const char *want)
     buf_release(&got);
 }
 
-static void parameters_come_with_their_scheme(void **state)
+static void parameters_have_their_scheme(void **state)
 {
     (void)state;
     assert_read("Bearer realm=\"a\", scope=\"b c\",error=invalid_token",
@@ -27,7 +27,7 @@ static void parameters_come_with_their_scheme(void **state)
                 "Bearer:resource_metadata=https://h/x?a=b,c\n");
 }
 
-static void one_line_may_hold_several_challenges(void **state)
+static void one_header_may_have_several_challenges(void **state)
 {
     (void)state;
     assert_read("Basic realm=\"a\", Bearer realm=\"b\", x=1, DPoP algs=\"ES256 ES384\"",
@@ -39,13 +39,13 @@ static void one_line_may_hold_several_challenges(void **state)
     assert_read("", "");
 }
 
-static void blanks_are_allowed_where_http_has_them(void **state)
+static void blanks_are_allowed_where_http_allows_them(void **state)
 {
     (void)state;
     assert_read("  Bearer\trealm = \"a\" , b=\tc  ", "Bearer:realm=a\nBearer:b=c\n");
 }
 
-static void addresses_without_quotes_are_read(void **state)
+static void unquoted_urls_are_parsed(void **state)
 {
     (void)state;
     assert_read("Bearer resource_metadata=https://h:1/p?q=r, scope=a",
@@ -71,10 +71,10 @@ static void unreadable_input_ends_the_iteration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parameters_come_with_their_scheme),
-        cmocka_unit_test(one_line_may_hold_several_challenges),
-        cmocka_unit_test(blanks_are_allowed_where_http_has_them),
-        cmocka_unit_test(addresses_without_quotes_are_read),
+        cmocka_unit_test(parameters_have_their_scheme),
+        cmocka_unit_test(one_header_may_have_several_challenges),
+        cmocka_unit_test(blanks_are_allowed_where_http_allows_them),
+        cmocka_unit_test(unquoted_urls_are_parsed),
         cmocka_unit_test(escapes_are_kept),
         cmocka_unit_test(unreadable_input_ends_the_iteration),
     };

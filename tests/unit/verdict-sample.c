@@ -1,5 +1,6 @@
 #include "verdict-sample.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -111,6 +112,7 @@ static const struct call_verdict calls[] = {
       .method = STR_INIT("tools/call"),
       .subject = STR_INIT("create_issue"),
       .kind = VERDICT_SKIPPED,
+      .not_read_only = true,
       .reason = STR_INIT("the tool is not marked readOnlyHint; --include-destructive sends it"),
       .duration_us = -1 },
     { .number = 8,
@@ -162,13 +164,14 @@ static void add_to_totals(struct call_verdict_totals *t, const struct call_verdi
 {
     t->count[v->kind]++;
     t->updated += v->updated;
+    t->not_read_only += v->not_read_only;
     for (size_t i = 0; i < v->finding_count; i++)
         t->findings[v->findings[i].severity]++;
 }
 
-static void play(struct verdict_report *to, const struct verdict_report_run *run,
-                 const struct call_verdict *v, size_t count, const struct finding *f,
-                 size_t finding_count)
+static void play_recording(struct verdict_report *to, const struct verdict_report_run *run,
+                           const struct call_verdict *v, size_t count, const struct finding *f,
+                           size_t finding_count)
 {
     struct call_verdict_totals totals = { .duration_us = 1400000 };
 
@@ -183,6 +186,27 @@ static void play(struct verdict_report *to, const struct verdict_report_run *run
     }
     to->end(to, &(struct verdict_report_result){
                     .totals = &totals, .exit_code = 1, .steps = steps, .step_count = 2 });
+}
+
+static void play(struct verdict_report *to, const struct verdict_report_run *run,
+                 const struct call_verdict *v, size_t count, const struct finding *f,
+                 size_t finding_count)
+{
+    play_recording(to, run, v, count, f, finding_count);
+    to->finish(to);
+}
+
+void verdict_sample_play_several(struct verdict_report *to, size_t recordings)
+{
+    for (size_t i = 0; i < recordings; i++) {
+        struct verdict_report_run run = sample_run;
+        char name[32];
+
+        run.file = str_n(name, (size_t)snprintf(name, sizeof name, "%zu.jsonl", i));
+        play_recording(to, &run, calls, sizeof calls / sizeof *calls, contract,
+                       sizeof contract / sizeof *contract);
+    }
+    to->finish(to);
 }
 
 void verdict_sample_play(struct verdict_report *to)
@@ -224,7 +248,7 @@ void verdict_sample_play_hostile(struct verdict_report *to)
     buf_init(&text, 1 << 20);
     add_long_value(&recorded, "| ]]> `<i>` \xe2\x80\xae\\u001b one ");
     add_long_value(&live, "| ]]> `<i>` \xe2\x80\xae\\u001b two ");
-    for (size_t i = 0; i < 100000; i++)
+    for (size_t i = 0; i < 10000; i++)
         buf_add(&text, STR("&<\x01"));
     struct finding found[] = {
         { .rule = STR(HOSTILE),
@@ -297,6 +321,7 @@ void verdict_sample_play_many(struct verdict_report *to, size_t passed, size_t f
     for (size_t i = 0; i < passed + failed; i++)
         play_many(to, &totals, i + 1, i < passed ? VERDICT_PASSED : VERDICT_FAILED);
     to->end(to, &(struct verdict_report_result){ .totals = &totals, .exit_code = failed > 0 });
+    to->finish(to);
 }
 
 void verdict_sample_play_empty(struct verdict_report *to)

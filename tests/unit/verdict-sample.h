@@ -15,6 +15,9 @@ void verdict_sample_play_hostile(struct verdict_report *to);
 /* Gives a report a run of `passed` calls and `failed` ones, with one difference each. */
 void verdict_sample_play_many(struct verdict_report *to, size_t passed, size_t failed);
 
+/* Gives a report the first run for each of so many recordings: 0.jsonl, 1.jsonl, … */
+void verdict_sample_play_several(struct verdict_report *to, size_t recordings);
+
 /* Gives a report a run without calls. */
 void verdict_sample_play_empty(struct verdict_report *to);
 

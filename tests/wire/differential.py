@@ -3,9 +3,9 @@
 
     differential.py PROBE [--node NODE] [--count N] [--seed N]
 
-What we take, Node must take for the same: the same requests with the same header lines and the
-same bodies, in the same order. We may refuse more than Node does, but only for the reasons that
-STRICTER lists. PROBE is the wire-probe executable.
+Node must read every input that we accept in the same way: the same requests with the same headers
+and the same bodies, in the same order. We may reject more than Node does, but only for the reasons
+that STRICTER lists. PROBE is the wire-probe executable.
 """
 import argparse
 import collections
@@ -37,7 +37,7 @@ REQUESTS = [
     b"PUT /x HTTP/1.1\r\n" + HOST + b"X-Empty:\r\nX-Blank: \t \r\nx: a\tb \xe9\r\nX: c\r\nContent-Length: 1\r\n\r\nx",
 ]
 
-# What the mutations put in: what is almost right somewhere.
+# Text that mutations insert: tokens that are valid in other places.
 TOKENS = [
     b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"\n\n", b"\r\r\n", b"\0", b" ", b"\t", b"  ", b":", b" :", b": ", b",",
     b";", b"\x0b", b"\x0c", b"\x7f", b"\x80", b"\xff", b"\xa0", b"#", b"?", b"/", b"@", b"[", b"]", b"\\", b'"',
@@ -136,7 +136,7 @@ def closes(request):
 def verdict(text, ours, theirs):
     """Why the two answers may stand beside each other; None: they may not."""
     shared = min(len(ours), len(theirs)) - 1
-    # Who closes earlier is of no account to what was read until then: Node weighs 'close' and
+    # An earlier close does not matter for the requests before it: Node handles 'close' and
     # 'keep-alive' differently if both are there, and does not see either before a tab.
     for one, other, name in (ours, theirs, "only we close"), (theirs, ours, "only Node closes"):
         last = len(one) - 2

@@ -1,4 +1,4 @@
-// What Node's own parser of HTTP makes of the bytes of a connection: the answers of wire-probe.
+// Node's own HTTP parser on the bytes of a connection, with the output of wire-probe.
 "use strict";
 const { HTTPParser, methods } = require("_http_common");
 

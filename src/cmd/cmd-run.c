@@ -1,0 +1,693 @@
+/* cmd/cmd-run.c - the run command, which is record-scenarios, too: records or verifies the
+ * scenarios of a YAML file. */
+#include "base/clock.h"
+#include "base/dir.h"
+#include "base/file.h"
+#include "cmd/command.h"
+#include "cmd/redact-options.h"
+#include "cmd/remote-options.h"
+#include "cmd/server-env.h"
+#include "loop/process-self.h"
+#include "report/report-files.h"
+#include "report/scenario-lines.h"
+#include "report/verdict-json.h"
+#include "report/verdict-text.h"
+#include "runtime/run-scenario.h"
+#include "runtime/run-verify.h"
+#include "runtime/verify-recording.h"
+#include "runtime/wait-ready.h"
+
+enum { OUTPUT_MAX = 64 << 20 };
+
+struct run_args {
+    const char *output_dir;
+    struct str_list scenarios, report;
+    int64_t timeout_us, wait_ready_us;
+    bool verify, force;
+    struct remote_config_args remote;
+};
+
+static const struct option run_options[] = {
+    { .name = "output-dir",
+      .arg = "DIR",
+      .type = OPTION_PATH,
+      .offset = offsetof(struct run_args, output_dir),
+      .help = "folder of the recordings; 'cassettes' beside FILE if not given" },
+    { .name = "scenario",
+      .arg = "NAME",
+      .type = OPTION_LIST,
+      .offset = offsetof(struct run_args, scenarios),
+      .help = "run only this scenario; may be repeated" },
+    { .name = "verify",
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct run_args, verify),
+      .help = "compare the server's responses with the recordings, and write none" },
+    { .name = "timeout",
+      .arg = "TIME",
+      .type = OPTION_DURATION,
+      .preset = "2min",
+      .offset = offsetof(struct run_args, timeout_us),
+      .help = "maximum wait for each response" },
+    { .name = "wait-ready",
+      .arg = "TIME",
+      .type = OPTION_DURATION,
+      .preset = "0",
+      .offset = offsetof(struct run_args, wait_ready_us),
+      .help = "wait this long until a server at a URL can be reached" },
+    { .name = "report",
+      .arg = "[FORMAT=]FILE",
+      .type = OPTION_LIST,
+      .paths = true,
+      .offset = offsetof(struct run_args, report),
+      .help = "write a report at the end; FORMAT: json (if not given), junit, github or "
+              "markdown; '-' is standard output" },
+    { .name = "force",
+      .type = OPTION_FLAG,
+      .offset = offsetof(struct run_args, force),
+      .help = "replace reports that exist" },
+    REMOTE_OPTIONS(struct run_args, remote),
+    { 0 },
+};
+
+/* State of one run of the command. */
+struct run_command {
+    const struct app *app;
+    const struct run_args *args;
+    const char *path; /* of the scenarios file */
+    struct scenario_file file;
+    const struct scenario_plan **plans; /* the chosen ones */
+    size_t plan_count;
+    const char *folder; /* of the recordings */
+    const struct format *format;
+    struct server_env env;
+    struct str target_text; /* for people; ends with a NUL */
+
+    struct verdict_report_run run;
+    struct call_verdict_totals totals;
+    uint64_t run_errors; /* errors that belong to no call */
+    uint32_t number;     /* of the last verdict */
+    uint64_t failed;     /* scenarios */
+    bool ready;          /* the server was waited for */
+    bool spoke;          /* the server responded to a request of any scenario */
+    struct err silence;  /* why it did not respond to the first that failed */
+
+    struct buf text; /* output that is not written yet */
+    struct scenario_lines lines;
+    struct verdict_text verdict_text;
+    struct verdict_json verdict_json;
+    struct report_files reports;
+    struct verdict_report *report; /* gives everything to `reports` */
+    struct err output_error;
+    struct arena arena;
+};
+
+/* The scenario that is run. */
+struct run_one {
+    struct run_command *command;
+    const struct scenario_plan *plan;
+    uint32_t ordinal;
+    const char *path; /* of its recording */
+    struct str file;  /* the same without the folder */
+    struct remote_config remote;
+    struct redaction redaction;
+    struct app app; /* with a log that is redacted */
+    bool failed;    /* set by the first failed verdict or error */
+};
+
+/* Output. */
+
+/* The lines of mcp-recorder go to standard error. */
+static void flush_lines(struct run_command *c, const struct log *log)
+{
+    if (!c->app->json && !c->app->quiet && c->text.len)
+        log->write(log->arg, buf_str(&c->text));
+    buf_clear(&c->text);
+}
+
+/* Verdicts of --verify, and all of --json, go to standard output. */
+static void flush_data(struct run_command *c)
+{
+    if (c->text.len && c->output_error.kind == ERR_OK &&
+        !app_write(c->app, buf_str(&c->text), &c->output_error))
+        log_printf(c->app->log, LOG_DEBUG, "the output is lost from here on");
+    buf_clear(&c->text);
+}
+
+static bool write_stdout(const void *app, struct str text, struct err *e)
+{
+    return app_write(app, text, e);
+}
+
+static struct report_files_target report_target(const struct run_command *c)
+{
+    return (struct report_files_target){ .sys = c->app->sys,
+                                         .replace = c->args->force,
+                                         .write_stdout = write_stdout,
+                                         .arg = c->app };
+}
+
+static void count_findings(struct run_command *c, const struct finding *f, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        c->totals.findings[f[i].severity]++;
+}
+
+static void add_verdict(struct run_command *c, const struct call_verdict *v)
+{
+    c->number = v->number;
+    c->totals.count[v->kind]++;
+    count_findings(c, v->findings, v->finding_count);
+    c->report->verdict(c->report, v);
+}
+
+/* Reports something that belongs to no request, and that fails the run. */
+static void add_error(struct run_one *o, struct str rule, struct str message, struct str hint)
+{
+    struct run_command *c = o->command;
+    struct finding f = { .rule = rule,
+                         .severity = FINDING_ERROR,
+                         .message = message,
+                         .file = str_z(c->path),
+                         .line = o->plan->line,
+                         .hint = hint };
+
+    o->failed = true;
+    c->run_errors++;
+    count_findings(c, &f, 1);
+    c->report->finding(c->report, &f);
+}
+
+/* Recording. */
+
+static void on_scenario_verdict(void *to, const struct call_verdict *v)
+{
+    struct run_one *o = to;
+    struct run_command *c = o->command;
+
+    add_verdict(c, v);
+    if (v->kind != VERDICT_FAILED || o->failed)
+        return;
+    o->failed = true;
+    if (!c->app->json)
+        scenario_lines_failed(&c->lines, o->plan->name, str_z(c->path), v);
+}
+
+static const struct scenario_events scenario_events = { on_scenario_verdict };
+
+static void show_result(struct run_one *o, const struct run_scenario *run)
+{
+    struct run_command *c = o->command;
+
+    if (c->app->json)
+        return;
+    if (run->written)
+        scenario_lines_recorded(&c->lines, o->plan->name, o->file, run->interactions);
+    else if (run->why.kind != ERR_OK)
+        scenario_lines_add_reason(&c->lines, str_z(run->why.msg));
+    flush_lines(c, o->app.log);
+}
+
+static bool record_one(struct run_one *o, const struct peer_target *target, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct record_settings settings = {
+        .name = arena_z(&c->arena, o->plan->name),
+        .server_argv = target->argv,
+        .server_argc = c->file.argc,
+        .server_url = c->file.url ? c->target_text.at : NULL,
+        .redaction = &o->redaction,
+        .log_http = c->app->verbose > 0,
+    };
+    struct run_scenario run = { .app = &o->app,
+                                .target = *target,
+                                .plan = o->plan,
+                                .ordinal = o->ordinal,
+                                .first_number = c->number + 1,
+                                .timeout_us = c->args->timeout_us,
+                                .settings = &settings,
+                                .path = o->path,
+                                .format = c->format,
+                                .events = &scenario_events,
+                                .to = o };
+
+    if (!run_scenario_run(&run, e))
+        return false;
+    c->spoke = c->spoke || run.spoke;
+    if (!run.spoke && c->silence.kind == ERR_OK)
+        c->silence = run.why;
+    show_result(o, &run);
+    return !run.interrupted || err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
+}
+
+/* Verification. */
+
+static void on_live_verdict(void *to, const struct call_verdict *given, uint32_t call,
+                            struct str live)
+{
+    struct run_one *o = to;
+    struct call_verdict v = *given;
+
+    (void)call;
+    (void)live;
+    v.scenario = o->plan->name;
+    v.session = o->ordinal;
+    o->failed = o->failed || v.kind == VERDICT_FAILED || v.kind == VERDICT_BLOCKED;
+    add_verdict(o->command, &v);
+}
+
+static void on_live_finding(void *to, const struct finding *f)
+{
+    struct run_one *o = to;
+    struct run_command *c = o->command;
+
+    count_findings(c, f, 1);
+    c->run_errors += f->severity == FINDING_ERROR;
+    o->failed = o->failed || f->severity == FINDING_ERROR;
+    c->report->finding(c->report, f);
+}
+
+static const struct verify_events verify_events = { on_live_verdict, on_live_finding };
+
+static bool secret_from_env(void *arg, struct str name, struct str *value, struct str *why)
+{
+    struct run_command *c = arg;
+    const char *text = app_env(c->app, arena_z(&c->arena, name));
+
+    *value = str_z(text);
+    *why = arena_printf(&c->arena, "the variable %.*s is not set", STR_ARG(name));
+    return text != NULL;
+}
+
+/* Sends the recorded requests. A server that does not respond fails this scenario only. */
+static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
+                          const struct peer_target *target, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct compare_rules rules;
+    struct run_verify run = { .app = &o->app,
+                              .config = { .index = &recording->index,
+                                          .order = &recording->order,
+                                          .rules = &rules,
+                                          .timeout_us = c->args->timeout_us,
+                                          .secret = secret_from_env,
+                                          .secret_arg = c },
+                              .target = *target,
+                              .events = &verify_events,
+                              .to = o,
+                              .last_number = c->number };
+    struct err why = ERR_NONE;
+    bool ok;
+
+    compare_rules_init(&rules);
+    ok = run_verify_run(&run, &why);
+    compare_rules_release(&rules);
+    if (ok && run.interrupted)
+        return err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
+    c->spoke = c->spoke || ok;
+    if (ok)
+        return true;
+    if (why.kind != ERR_PEER) {
+        *e = why;
+        return false;
+    }
+    if (c->silence.kind == ERR_OK)
+        c->silence = why;
+    add_error(o, STR("no-server"), str_z(why.msg), str_z(why.hint));
+    return true;
+}
+
+static bool verify_one(struct run_one *o, const struct peer_target *target, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct verify_recording recording;
+    struct err why = ERR_NONE;
+    bool ok = true;
+
+    if (!verify_recording_open(&recording, c->app, o->path, &why) ||
+        !verify_recording_load(&recording, &why))
+        add_error(
+            o, STR("no-recording"),
+            arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why.msg),
+            arena_printf(&c->arena, "record it: mcpreel run %s", c->path));
+    else
+        ok = verify_loaded(o, &recording, target, e);
+    verify_recording_close(&recording);
+    flush_data(c);
+    return ok;
+}
+
+/* One scenario. */
+
+static bool open_remote(struct run_one *o, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct remote_config_args args = c->args->remote;
+    const struct str_list *own = &o->plan->headers;
+    const char **headers =
+        arena_alloc(&c->arena, (own->count + args.headers.count + 1) * sizeof *headers);
+
+    if (!c->file.url)
+        return true;
+    if (own->count)
+        memcpy(headers, own->at, own->count * sizeof *headers);
+    if (args.headers.count)
+        memcpy(headers + own->count, args.headers.at, args.headers.count * sizeof *headers);
+    args.headers = (struct str_list){ headers, own->count + args.headers.count };
+    args.url = remote_config_mcp_recorder_url(c->file.url, &c->arena);
+    return remote_config_read(&o->remote, c->app, &args, e) || err_wrap(e, "%s", c->path);
+}
+
+/* Only the rules of the file: mcp-recorder redacts nothing else, and no request. */
+static bool open_redaction(struct run_one *o, struct err *e)
+{
+    struct run_command *c = o->command;
+    const struct scenario_file *f = &c->file;
+    struct redaction_args args = { .env = f->redact_env,
+                                   .patterns = f->redact_patterns,
+                                   .members = f->redact_members,
+                                   .server_url = f->redact_server_url,
+                                   .defaults = f->redact_defaults };
+    struct redaction_known known = { .values = f->url ? &o->remote.secrets : &c->env.secrets,
+                                     .explicit_rules = true,
+                                     .defaults = f->redact_defaults };
+
+    if (!redact_options_init(&o->redaction, c->app, &args, &known, e))
+        return err_wrap(e, "%s: 'redact'", c->path);
+    redact_options_set_format(&o->redaction, c->format);
+    return true;
+}
+
+/* --wait-ready: waits once, before the first scenario. */
+static bool wait_until_ready(struct run_one *o, const struct peer_target *target, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct wait_ready ready = { .app = &o->app,
+                                .target = target,
+                                .limit_us = c->ready ? 0 : c->args->wait_ready_us };
+
+    c->ready = true;
+    return wait_ready_run(&ready, e) &&
+           (!ready.interrupted ||
+            err_set(e, ERR_IO, "interrupted by signal %d", ready.interrupted));
+}
+
+static bool run_with_redaction(struct run_one *o, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct peer_target target = { .argv = c->file.argv,
+                                  .env = c->env.env,
+                                  .cwd = c->file.cwd,
+                                  .remote = c->file.url ? &o->remote : NULL };
+    bool ok;
+
+    o->app = *c->app;
+    o->app.log = &o->redaction.log;
+    ok = wait_until_ready(o, &target, e) &&
+         (c->args->verify ? verify_one(o, &target, e) : record_one(o, &target, e));
+    redaction_redact_err(&o->redaction, e);
+    return ok;
+}
+
+/* Runs a scenario. A scenario that fails is no error. */
+static bool run_plan(struct run_command *c, const struct scenario_plan *plan, struct err *e)
+{
+    struct run_one o = { .command = c,
+                         .plan = plan,
+                         .ordinal = (uint32_t)(plan - c->file.plans) + 1 };
+    bool ok;
+
+    o.file = arena_printf(&c->arena, "%.*s%s", STR_ARG(plan->name), c->format->ext[0]);
+    o.path = arena_printf(&c->arena, "%s/%s", c->folder, o.file.at).at;
+    ok = open_remote(&o, e) && open_redaction(&o, e);
+    if (ok) {
+        ok = run_with_redaction(&o, e);
+        redaction_release(&o.redaction);
+    }
+    remote_config_release(&o.remote);
+    c->failed += o.failed;
+    return ok;
+}
+
+/* All scenarios. */
+
+static void begin_report(struct run_command *c)
+{
+    struct verdict_text_options look = { .width = c->app->columns,
+                                         .color = c->app->color,
+                                         .verbose = c->app->verbose > 0 };
+    struct scenario_lines_run run = { .target = c->target_text,
+                                      .is_command = !c->file.url,
+                                      .count = c->plan_count,
+                                      .folder = str_z(c->folder) };
+
+    verdict_json_init(&c->verdict_json, &c->text);
+    verdict_text_init(&c->verdict_text, &c->text, &look);
+    c->run = (struct verdict_report_run){ .command = STR("run"),
+                                          .file = str_z(c->path),
+                                          .target = c->target_text };
+    if (!c->args->verify && !c->app->json) {
+        scenario_lines_begin(&c->lines, &run);
+        flush_lines(c, c->app->log);
+    }
+    c->report->begin(c->report, &c->run);
+}
+
+/* Returns the exit code. If the server never responded, the error says why. */
+static int end_report(struct run_command *c, int64_t start_us, struct err *e)
+{
+    struct verdict_report_result result = { .totals = &c->totals };
+    const struct report_files_target target = report_target(c);
+
+    if (!c->spoke && c->silence.kind != ERR_OK)
+        *e = c->silence;
+    c->totals.duration_us = clock_mono_us() - start_us;
+    result.exit_code = e->kind != ERR_OK ? app_exit_code(e)
+                       : c->failed       ? EXIT_FINDINGS
+                                         : EXIT_OK;
+    if (!c->args->verify && !c->app->json) {
+        scenario_lines_end(&c->lines);
+        flush_lines(c, c->app->log);
+    }
+    c->report->end(c->report, &result);
+    flush_data(c);
+    if (c->output_error.kind == ERR_OK &&
+        !report_files_write(&c->reports, &target, &c->output_error))
+        log_printf(c->app->log, LOG_DEBUG, "a report is not written");
+    if (c->output_error.kind != ERR_OK && e->kind == ERR_OK) {
+        *e = c->output_error;
+        return app_exit_code(e);
+    }
+    return result.exit_code;
+}
+
+static int run_plans(struct run_command *c, struct err *e)
+{
+    int64_t start_us = clock_mono_us();
+    bool ok = true;
+
+    if (!c->args->verify && !dir_create(c->app->sys, c->folder, e))
+        return app_exit_code(e);
+    begin_report(c);
+    for (size_t i = 0; ok && i < c->plan_count; i++)
+        ok = run_plan(c, c->plans[i], e);
+    return end_report(c, start_us, e);
+}
+
+/* The file and the options. */
+
+static bool read_file(struct run_command *c, struct err *e)
+{
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, YAML_TREE_TEXT_MAX);
+    ok = file_read_all(&text, c->app->sys, c->path, e) &&
+         scenario_file_parse(&c->file, buf_str(&text), c->path, c->app->env, e);
+    buf_release(&text);
+    if (ok && c->file.unused_output)
+        log_printf(c->app->log, LOG_WARN,
+                   "%s:%u:%u: 'output' has no effect: each scenario has a file of its own",
+                   c->path, c->file.unused_output->line, c->file.unused_output->column);
+    return ok;
+}
+
+static bool choose_format(struct run_command *c, struct err *e)
+{
+    struct buf names;
+    bool ok;
+
+    c->format = c->file.format ? format_by_name(str_z(c->file.format)) : &cassette_format;
+    ok = c->format && c->format->put;
+    if (ok)
+        return true;
+    buf_init(&names, sizeof e->hint);
+    yaml_tree_error(&c->file.tree, c->file.format_at, ERR_INPUT, e,
+                    "there is no format '%s' to write", c->file.format);
+    err_hint(e, "formats: %s", format_writable_names(&names));
+    buf_release(&names);
+    return false;
+}
+
+static bool choose_plans(struct run_command *c, struct err *e)
+{
+    const struct str_list *names = &c->args->scenarios;
+
+    c->plans = arena_alloc(&c->arena, (c->file.plan_count + 1) * sizeof *c->plans);
+    for (size_t i = 0; i < names->count; i++)
+        if (!scenario_file_find(&c->file, names->at[i], e))
+            return false;
+    for (size_t i = 0; i < c->file.plan_count; i++) {
+        bool chosen = !names->count;
+
+        for (size_t k = 0; k < names->count; k++)
+            chosen = chosen || str_eq(c->file.plans[i].name, str_z(names->at[k]));
+        if (chosen)
+            c->plans[c->plan_count++] = &c->file.plans[i];
+    }
+    return true;
+}
+
+/* The folder "cassettes" beside the scenarios file. */
+static const char *default_folder(struct run_command *c)
+{
+    const char *slash = strrchr(c->path, '/');
+
+    if (!slash)
+        return "cassettes";
+    return arena_printf(&c->arena, "%.*s/cassettes", (int)(slash - c->path), c->path).at;
+}
+
+static const char *chosen_folder(struct run_command *c)
+{
+    struct str folder = str_z(c->args->output_dir);
+
+    if (!c->args->output_dir)
+        return default_folder(c);
+    while (folder.len > 1 && folder.at[folder.len - 1] == '/')
+        folder.len--;
+    return arena_z(&c->arena, folder);
+}
+
+static bool check_options(struct run_command *c, const struct operands *in, struct err *e)
+{
+    const struct remote_config remote = { .url = c->file.url };
+    const struct option_unused rows[] = {
+        { "header", "a target that is a URL", !remote.url },
+        { "wait-ready", "a target that is a URL", !remote.url },
+        { "header-env", "a target that is a URL", !remote.url },
+        { "cacert", "a URL that begins with https", !remote_config_is_https(&remote) },
+        { 0 },
+    };
+
+    return option_reject_unused(in, rows, e) &&
+           server_env_read(&c->env, c->app, &c->file.env, e);
+}
+
+/* Checks URL, headers and redaction of a scenario before anything is started or written. */
+static bool check_plan(struct run_command *c, const struct scenario_plan *plan, struct err *e)
+{
+    struct run_one probe = { .command = c, .plan = plan };
+    bool ok = open_remote(&probe, e) && open_redaction(&probe, e);
+
+    if (ok)
+        redaction_release(&probe.redaction);
+    remote_config_release(&probe.remote);
+    return ok;
+}
+
+/* Describes the server as the file names it, without user and password. */
+static bool describe_target(struct run_command *c, struct err *e)
+{
+    struct remote_config_args args = { .target = c->file.url };
+    struct remote_config remote = { .url = NULL };
+    bool ok = remote_config_read(&remote, c->app, &args, e);
+
+    if (ok && c->file.url)
+        c->target_text = arena_printf(&c->arena, "%s", remote.display_url);
+    remote_config_release(&remote);
+    for (size_t i = 0; i < c->file.argc; i++)
+        c->target_text = arena_printf(&c->arena, "%.*s%s%s", STR_ARG(c->target_text),
+                                      i ? " " : "", c->file.argv[i]);
+    return ok;
+}
+
+static bool check_plans(struct run_command *c, struct err *e)
+{
+    for (size_t i = 0; i < c->plan_count; i++)
+        if (!check_plan(c, c->plans[i], e))
+            return false;
+    return describe_target(c, e);
+}
+
+static bool open_reports(struct run_command *c, struct err *e)
+{
+    const struct report_files_target target = report_target(c);
+
+    c->report = &c->reports.report;
+    return report_files_parse(&c->reports, &c->args->report, e) &&
+           report_files_check(&c->reports, &target, c->path, e);
+}
+
+static int run_run(const struct app *app, const void *options, const struct operands *in,
+                   struct err *e)
+{
+    const struct run_args *args = options;
+    struct run_command c = { .app = app, .args = args, .path = in->at[0] };
+    int code;
+
+    buf_init(&c.text, OUTPUT_MAX);
+    scenario_lines_init(&c.lines, &c.text);
+    report_files_init(&c.reports, app->json      ? &c.verdict_json.report
+                                  : args->verify ? &c.verdict_text.report
+                                                 : NULL);
+    process_self_disable_dumps();
+    if (read_file(&c, e) && choose_format(&c, e) && choose_plans(&c, e) &&
+        check_options(&c, in, e) && check_plans(&c, e) && open_reports(&c, e)) {
+        c.folder = chosen_folder(&c);
+        code = run_plans(&c, e);
+    } else {
+        code = app_exit_code(e);
+    }
+    report_files_release(&c.reports);
+    scenario_lines_release(&c.lines);
+    scenario_file_release(&c.file);
+    server_env_release(&c.env);
+    buf_release(&c.text);
+    arena_release(&c.arena);
+    return code;
+}
+
+static const char *const run_usage[] = { "[options] FILE", "--verify [options] FILE", NULL };
+
+static const struct command_example run_examples[] = {
+    { "mcpreel run scenarios.yml", "record every scenario to cassettes/NAME.json" },
+    { "mcpreel run --scenario tools scenarios.yml", "record one of them" },
+    { "mcpreel run --verify scenarios.yml",
+      "compare the server's responses with these recordings" },
+    { 0 },
+};
+
+#define RUN_COMMAND(command_name, is_hidden, examples_shown)                                   \
+    {                                                                                          \
+        .name = command_name, .summary = "record the scenarios of a YAML file",                \
+        .usage = run_usage,                                                                    \
+        .about =                                                                               \
+            "Starts the server that FILE names, or connects to its URL, and sends the "        \
+            "requests of each scenario, in order. The messages of each scenario are recorded " \
+            "to a file of its own, by default a cassette of mcp-recorder. Each scenario gets " \
+            "its own process or HTTP session; initialize is sent automatically. "              \
+            "'record-scenarios' is the same command.\n\n"                                      \
+            "A scenario fails if the server does not respond or a value is not as expected; "  \
+            "an error response alone is recorded. A recording that exists is replaced when "   \
+            "its scenario has succeeded. docs/scenarios.md describes FILE.\n\n"                \
+            "With --verify the recorded requests are sent, and the responses are compared "    \
+            "with the recorded ones, as 'verify' does.\n\n"                                    \
+            "Exit code 0: all scenarios succeeded; 1: one failed; 3: FILE is not valid; 4: "   \
+            "the server never responded.",                                                     \
+        .examples = examples_shown, .options = run_options,                                    \
+        .args_size = sizeof(struct run_args), .operand = "FILE", .min = 1, .max = 1,           \
+        .hidden = is_hidden, .run = run_run                                                    \
+    }
+
+const struct command cmd_run = RUN_COMMAND("run", false, run_examples);
+const struct command cmd_record_scenarios = RUN_COMMAND("record-scenarios", true, NULL);

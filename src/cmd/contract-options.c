@@ -1,0 +1,88 @@
+#include "cmd/contract-options.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "diff/lock-file.h"
+
+enum { DATE = 10, HEAD = 4096 };
+
+const struct option_choice contract_options_fail_on[] = {
+    { .name = "breaking", .value = CONTRACT_BREAKING },
+    { .name = "security", .value = CONTRACT_SECURITY },
+    { .name = "risky", .value = CONTRACT_RISKY },
+    { .name = "routing", .value = CONTRACT_ROUTING },
+    { .name = "safe", .value = CONTRACT_SAFE },
+    { .name = "cosmetic", .value = CONTRACT_COSMETIC },
+    { .name = "breaking-used", .value = FAIL_ON_BREAKING_USED },
+    { .name = "never", .value = FAIL_ON_NEVER },
+    { 0 },
+};
+
+const struct option_choice contract_options_profiles[] = {
+    { .name = "wire", .value = CONTRACT_PROFILE_WIRE },
+    { .name = "contract", .value = CONTRACT_PROFILE_CONTRACT },
+    { .name = "surface", .value = CONTRACT_PROFILE_SURFACE },
+    { 0 },
+};
+
+/* A recording may be large; a lock file begins with its version. */
+static bool begins_like_lock(const struct app *app, const char *path)
+{
+    struct file f = FILE_CLOSED;
+    struct err ignored = ERR_NONE;
+    char head[HEAD];
+    size_t got = 0;
+    bool is = file_open(&f, app->sys, path, &ignored) &&
+              file_read(&f, head, sizeof head, &got, &ignored) &&
+              str_contains(str_n(head, got), STR("\"mcpreelLock\""));
+
+    file_close(&f, &ignored);
+    return is;
+}
+
+bool contract_options_is_lock(const struct app *app, const char *path)
+{
+    struct err ignored = ERR_NONE;
+    struct buf text;
+    bool is;
+
+    buf_init(&text, LOCK_FILE_MAX);
+    is = begins_like_lock(app, path) && file_read_all(&text, app->sys, path, &ignored) &&
+         lock_file_is_lock(buf_str(&text));
+    buf_release(&text);
+    return is;
+}
+
+bool contract_options_read_lock(const struct app *app, const char *path, struct surface *to,
+                                struct err *e)
+{
+    struct buf text;
+    bool ok;
+
+    buf_init(&text, LOCK_FILE_MAX);
+    ok = file_read_all(&text, app->sys, path, e) &&
+         (lock_file_read(to, buf_str(&text), e) || err_wrap(e, "cannot use '%s'", path));
+    buf_release(&text);
+    return ok;
+}
+
+void contract_options_allow(const struct app *app, struct contract_changes *changes,
+                            const struct compare_rules *rules)
+{
+    char text[CLOCK_TEXT_SIZE];
+    struct str now = clock_format(text, clock_wall_us());
+    size_t ended = contract_allow(changes, rules, str_n(now.at, DATE));
+
+    if (ended)
+        log_printf(app->log, LOG_WARN,
+                   "%zu entries of 'allow' have ended and allow nothing any more", ended);
+}
+
+struct str contract_options_command_text(char *const *argv, struct arena *a)
+{
+    struct str text = STR_NONE;
+
+    for (size_t i = 0; argv[i]; i++)
+        text = arena_printf(a, "%.*s%s%s", STR_ARG(text), i ? " " : "", argv[i]);
+    return text;
+}

@@ -1,0 +1,27 @@
+/* cmd/contract-options.h - options and inputs that lock and diff have in common. */
+#ifndef CMD_CONTRACT_OPTIONS_H
+#define CMD_CONTRACT_OPTIONS_H
+
+#include "cmd/option.h"
+#include "diff/contract.h"
+#include "runtime/app.h"
+
+/* Choices of --fail-on (enum contract_fail_on) and --profile (enum contract_profile). */
+extern const struct option_choice contract_options_fail_on[];
+extern const struct option_choice contract_options_profiles[];
+
+/* Returns whether a file is a lock file; one that cannot be read is none. */
+bool contract_options_is_lock(const struct app *app, const char *path);
+
+/* Reads a lock file into a new surface. */
+bool contract_options_read_lock(const struct app *app, const char *path, struct surface *to,
+                                struct err *e) MUST_CHECK;
+
+/* Applies the entries of `allow` as of today; warns about those that have ended. */
+void contract_options_allow(const struct app *app, struct contract_changes *changes,
+                            const struct compare_rules *rules);
+
+/* Returns a command line as text for people. */
+struct str contract_options_command_text(char *const *argv, struct arena *a);
+
+#endif

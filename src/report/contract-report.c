@@ -1,0 +1,100 @@
+#include "report/contract-report.h"
+
+size_t contract_report_count(const struct contract_report *r,
+                             uint64_t counts[CONTRACT_SEVERITIES])
+{
+    size_t allowed = 0;
+
+    memset(counts, 0, CONTRACT_SEVERITIES * sizeof *counts);
+    for (size_t i = 0; i < r->changes->count; i++) {
+        const struct contract_change *c = &r->changes->at[i];
+
+        if (c->allowed)
+            allowed++;
+        else
+            counts[c->severity]++;
+    }
+    return allowed;
+}
+
+static void add_count(struct buf *to, size_t start, uint64_t n, struct str word)
+{
+    if (n)
+        buf_printf(to, "%s%llu %.*s", to->len > start ? ", " : "", (unsigned long long)n,
+                   STR_ARG(word));
+}
+
+void contract_report_write_counts(struct buf *to, const struct contract_report *r)
+{
+    uint64_t counts[CONTRACT_SEVERITIES];
+    size_t allowed = contract_report_count(r, counts), start = to->len;
+
+    for (enum contract_severity s = 0; s <= CONTRACT_COSMETIC; s++)
+        add_count(to, start, counts[s], contract_rules_severity(s));
+    add_count(to, start, allowed, STR("allowed"));
+    if (to->len == start)
+        buf_add(to, STR("no changes"));
+}
+
+struct str contract_report_list(enum surface_kind kind)
+{
+    static const struct str words[] = { [SURFACE_TOOL] = STR_INIT("tools"),
+                                        [SURFACE_RESOURCE] = STR_INIT("resources"),
+                                        [SURFACE_TEMPLATE] = STR_INIT("resource-templates"),
+                                        [SURFACE_PROMPT] = STR_INIT("prompts"),
+                                        [SURFACE_SERVER] = STR_INIT("server") };
+
+    return words[kind];
+}
+
+struct str contract_report_profile(enum contract_profile profile)
+{
+    static const struct str words[] = { [CONTRACT_PROFILE_WIRE] = STR_INIT("wire"),
+                                        [CONTRACT_PROFILE_CONTRACT] = STR_INIT("contract"),
+                                        [CONTRACT_PROFILE_SURFACE] = STR_INIT("surface") };
+
+    return words[profile];
+}
+
+struct str contract_report_fail_on(enum contract_fail_on fail_on)
+{
+    if (fail_on == FAIL_ON_BREAKING_USED)
+        return STR("breaking-used");
+    if (fail_on == FAIL_ON_NEVER)
+        return STR("never");
+    return contract_rules_severity((enum contract_severity)fail_on);
+}
+
+static void give_change(const struct contract_change *c, struct verdict_report *to,
+                        struct call_verdict_totals *totals)
+{
+    struct arena a = { 0 };
+    struct finding f = c->finding;
+    struct str word = c->allowed ? STR("allowed") : contract_rules_severity(c->severity);
+
+    f.message = arena_printf(&a, "%.*s: %.*s", STR_ARG(word), STR_ARG(f.message));
+    totals->findings[f.severity]++;
+    to->finding(to, &f);
+    arena_release(&a);
+}
+
+void contract_report_give_changes(const struct contract_report *r,
+                                  struct call_verdict_totals *totals, struct verdict_report *to)
+{
+    for (size_t i = 0; i < r->changes->count; i++)
+        give_change(&r->changes->at[i], to, totals);
+}
+
+void contract_report_give(const struct contract_report *r, const struct verdict_report_run *run,
+                          const struct verdict_report_step *steps, size_t step_count,
+                          struct verdict_report *to)
+{
+    struct call_verdict_totals totals = { .duration_us = -1 };
+    const struct verdict_report_result result = {
+        .totals = &totals, .exit_code = r->exit_code, .steps = steps, .step_count = step_count
+    };
+
+    to->begin(to, run);
+    contract_report_give_changes(r, &totals, to);
+    to->end(to, &result);
+}

@@ -1,0 +1,168 @@
+"""The diff command on real files: formats, git, the pager on a terminal, large input."""
+import json
+import os
+import pathlib
+import pty
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build/mcpreel")).resolve()
+SECONDS = 60
+
+
+def call(number, name, arguments, result):
+    yield {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    yield {"jsonrpc": "2.0", "id": number, "result": {"content": [{"type": "text", "text": result}]}}
+
+
+def write(path, calls):
+    path.write_text("".join(json.dumps(message) + "\n" for n, c in enumerate(calls) for message in call(n, *c)))
+    return path
+
+
+def mcpreel(*arguments, cwd, code=0, **more):
+    done = subprocess.run([PROGRAM, *arguments], cwd=cwd, capture_output=True, text=True, timeout=SECONDS, **more)
+    assert done.returncode == code, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def files(tmp_path):
+    write(tmp_path / "a.jsonl", [("x", {}, "one"), ("y", {"n": 1}, "two"), ("z", {}, "three")])
+    write(tmp_path / "b.jsonl", [("x", {}, "one"), ("z", {}, "four"), ("y", {"n": 1}, "two")])
+    return tmp_path
+
+
+def test_a_recording_does_not_differ_from_its_conversion(files):
+    subprocess.run([PROGRAM, "record", "-o", "r.jsonl", "--", PROGRAM, "demo", "server"], cwd=files, check=True, text=True,
+                   input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}) + "\n", stdout=subprocess.DEVNULL)
+    mcpreel("convert", "r.jsonl", "-o", "r.json", cwd=files)
+    assert mcpreel("diff", "--exit-code", "r.jsonl", "r.json", cwd=files).endswith("\n1 same\n")
+
+
+def test_the_committed_version_is_compared(files):
+    git = ["git", "-c", "user.name=me", "-c", "user.email=me@localhost"]
+    for command in ("init -q", "add a.jsonl", "commit -qm one"):
+        subprocess.run([*git, *command.split()], cwd=files, check=True)
+    (files / "a.jsonl").write_bytes((files / "b.jsonl").read_bytes())
+    text = mcpreel("diff", "--exit-code", "--git", "HEAD", "a.jsonl", cwd=files, code=1)
+    assert text.startswith("HEAD:a.jsonl → a.jsonl\n") and "three" in text
+    (files / "folder").mkdir()
+    assert mcpreel("diff", "--git", "HEAD", "../a.jsonl", cwd=files / "folder").startswith("HEAD:../a.jsonl → ../a.jsonl\n")
+    mcpreel("diff", "--git", "HEAD~1", "a.jsonl", cwd=files, code=2)
+    mcpreel("diff", "--git", "HEAD", "b.jsonl", cwd=files, code=3)
+    mcpreel("diff", "--git", "HEAD", "a.jsonl", cwd=files, code=5, env={"PATH": os.fspath(files)})
+
+
+def on_terminal(folder, *arguments, **env):
+    """All that is written to a terminal."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([PROGRAM, *arguments], cwd=folder, stdout=theirs, env={"PATH": os.environ["PATH"], "TERM": "dumb", **env}):
+        os.close(theirs)
+        text = b""
+        try:
+            while piece := os.read(ours, 65536):
+                text += piece
+        except OSError:  # the terminal is closed
+            pass
+    os.close(ours)
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_a_pager_shows_the_text_on_a_terminal_only(files):
+    pager = "sed s/^/:/"
+    assert on_terminal(files, "diff", "a.jsonl", "b.jsonl", MCPREEL_PAGER=pager).startswith(":a.jsonl → b.jsonl\n:\n")
+    assert on_terminal(files, "diff", "a.jsonl", "b.jsonl", PAGER=pager).startswith(":a.jsonl")
+    assert on_terminal(files, "diff", "--no-pager", "a.jsonl", "b.jsonl", PAGER=pager).startswith("a.jsonl → b.jsonl\n")
+    assert on_terminal(files, "diff", "a.jsonl", "b.jsonl", PAGER="head -n 1") == "a.jsonl → b.jsonl\n"
+    assert mcpreel("diff", "a.jsonl", "b.jsonl", cwd=files, env={"PAGER": pager}).startswith("a.jsonl → b.jsonl\n")
+
+
+def test_reports_are_written(files):
+    mcpreel("diff", "--report", "r.json", "--report", "markdown=r.md", "--report", "github=r.txt", "a.jsonl", "b.jsonl", cwd=files)
+    report = json.loads((files / "r.json").read_text())
+    assert report["command"] == "diff"
+    assert report["totals"] == {"same": 2, "changed": 1, "added": 0, "removed": 0, "moved": 1, "slower": 0, "faster": 0, "exact": True}
+    assert json.loads(mcpreel("--json", "diff", "a.jsonl", "b.jsonl", cwd=files)) == report
+    assert "three" in (files / "r.md").read_text() and "::error" in (files / "r.txt").read_text()
+
+
+def test_the_mirror_exchanges_added_and_removed(tmp_path):
+    """Sessions in which the same calls repeat, so that there are many ways to align them."""
+    for seed in range(20):
+        names = [[(f"t{(i * i * (seed + 3) + side * i) % 4}", {"n": (i + side) % 3}, str(i % 2)) for i in range(30 + 5 * side)]
+                 for side in range(2)]
+        write(tmp_path / "a", names[0])
+        write(tmp_path / "b", names[1])
+        there, back = (json.loads(mcpreel("--json", "diff", *pair, cwd=tmp_path)) for pair in (("a", "b"), ("b", "a")))
+        assert there["totals"]["added"] == back["totals"]["removed"] and there["totals"]["removed"] == back["totals"]["added"]
+        pairs = {(c["before"]["seq"], c["after"]["seq"]) for c in there["calls"] if c["before"] and c["after"]}
+        assert pairs == {(c["after"]["seq"], c["before"]["seq"]) for c in back["calls"] if c["before"] and c["after"]}
+
+
+def test_a_long_stretch_without_unique_calls_is_reported(tmp_path):
+    write(tmp_path / "a", [("t", {"n": i % 7}, "") for i in range(6000)])
+    write(tmp_path / "b", [("t", {"n": i % 5}, "") for i in range(6000)])
+    totals = json.loads(mcpreel("--json", "diff", "a", "b", cwd=tmp_path))["totals"]
+    assert totals["exact"] is False and totals["same"] > 1000
+    assert "aligned approximately" in mcpreel("diff", "a", "b", cwd=tmp_path)
+
+
+def session(*tools):
+    """The messages of a session that lists tools and calls the first."""
+    yield {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}}}
+    yield {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                                                 "serverInfo": {"name": "s", "version": "1"}}}
+    yield {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    yield {"jsonrpc": "2.0", "id": 2, "result": {"tools": list(tools)}}
+    yield from call(3, tools[0]["name"], {}, "done")
+
+
+def tool(name, *required):
+    return {"name": name, "inputSchema": {"type": "object", "properties": {"q": {"type": "string"}}, "required": list(required)}}
+
+
+def write_messages(path, messages):
+    path.write_text("".join(json.dumps(message) + "\n" for message in messages))
+    return path
+
+
+def test_a_breaking_change_names_the_recorded_calls(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "b", session(tool("find", "q")))
+    text = mcpreel("diff", "a", "b", cwd=tmp_path)
+    assert "contract: 1 breaking\n" in text and "1 of 1 recorded calls" in text and text.endswith("\n2 same\n")
+    mcpreel("diff", "--exit-code", "a", "b", cwd=tmp_path, code=1)
+    mcpreel("diff", "--fail-on", "breaking-used", "a", "b", cwd=tmp_path, code=1)
+    mcpreel("diff", "--fail-on", "breaking", "b", "a", cwd=tmp_path)
+    report = json.loads(mcpreel("--json", "diff", "a", "b", cwd=tmp_path))
+    assert [f["severity"] for f in report["contract"]["findings"]] == ["breaking"] and report["calls"] == []
+
+
+def test_calls_are_compared_without_a_contract(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write(tmp_path / "b", [("find", {}, "other")])
+    text = mcpreel("diff", "a", "b", cwd=tmp_path)
+    assert "no contract on side B: b has no lists\n" in text and "~ tools/call find" in text
+    write_messages(tmp_path / "c", [*session(tool("find")), *session(tool("drop"))])
+    text = mcpreel("diff", "c", "a", cwd=tmp_path)
+    assert "no contract on side A: " in text and "- tools/call drop" in text
+
+
+def test_a_live_server_is_compared_and_no_tool_is_called(tmp_path):
+    mcpreel("demo", "-o", "demo.jsonl", cwd=tmp_path)
+    assert "contract: no changes\n" in mcpreel("diff", "--exit-code", "demo.jsonl", "--", PROGRAM, "demo", "server", cwd=tmp_path)
+    write_messages(tmp_path / "a", session(tool("find")))
+    text = mcpreel("diff", "--fail-on", "breaking", "a", "--", PROGRAM, "demo", "server", cwd=tmp_path, code=1)
+    assert "tool.removed" in text and "tools/call" not in text
+    mcpreel("diff", "a", "--", "no-such-server-here", cwd=tmp_path, code=4)
+    mcpreel("diff", "--only", "tool:x", "a", "--", PROGRAM, "demo", "server", cwd=tmp_path, code=2)
+
+
+def test_a_lock_file_is_one_of_the_sides(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    mcpreel("lock", "lock.json", "a", cwd=tmp_path)
+    assert "contract: no changes\n" in mcpreel("diff", "--exit-code", "lock.json", "a", cwd=tmp_path)
+    mcpreel("diff", "--fail-on", "breaking-used", "lock.json", "a", cwd=tmp_path, code=2)

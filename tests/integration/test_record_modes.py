@@ -1,0 +1,221 @@
+"""replay --record-mode: recordings that are made, replayed and grow, in every format, on stdio and HTTP."""
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from bridging import READY, greeted, initialize, serving, stdio, upstream  # noqa: F401
+from http_peers import WAIT, Program, call, result
+from test_replay import TALK, write_recording
+
+# Answers every request with its method, its name and the number of the process; "die" ends it, "pass" has a secret.
+SERVER = """
+import json, os, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    name = message.get("params", {}).get("name")
+    if name == "die":
+        os._exit(3)
+    answer = {"said": [message["method"], name], "password": "hunter2-hunter2"} if name == "pass" else {"said": [message["method"], name]}
+    if message["method"] == "initialize":
+        answer = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}), flush=True)
+"""
+COMMAND = [sys.executable, "-c", SERVER]
+FORMATS = ["a.jsonl", "a.json", "a.trace.jsonl", "a.jsonl.gz", "a.json.zst"]
+
+
+def named(i, name):
+    return call(i, "tools/call", name=name)
+
+
+def said(i, name):
+    return result(i, {"said": ["tools/call", name]})
+
+
+@pytest.fixture
+def replay(mcpreel, run, tmp_path):
+    """Sends an initialize and the calls to a replay, and returns their responses, the report and the run."""
+    def play(mode, file, names, *options, server=COMMAND, code=0):
+        lines = [initialize(), READY, *(named(i, name) for i, name in enumerate(names, 1))]
+        report = tmp_path / "report.json"
+        ran = run([mcpreel, "replay", "--force", "--report", report, "--record-mode", mode, *options, file, *(["--", *server] if server else [])],
+                  stdin="".join(json.dumps(line) + "\n" for line in lines).encode())
+        assert ran.code == code, str(ran)
+        answers = {m["id"]: m for m in map(json.loads, ran.out.splitlines()) if m["id"] != 0}
+        told = json.loads(report.read_text())["recording"] if report.exists() else None
+        report.unlink(missing_ok=True)
+        return answers, told, ran
+
+    return play
+
+
+def counts(told):
+    return told["replayed"], told["appended"], told["rewritten"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_recording_is_made_grows_and_is_rewritten(replay, mcpreel, run, tmp_path, name):
+    file = tmp_path / name
+    answers, told, _ = replay("once", file, "ab")
+    assert answers == {1: said(1, "a"), 2: said(2, "b")}
+    assert (told["mode"], counts(told), told["written"]) == ("once", (0, 0, 2), os.fspath(file))
+    made = file.read_bytes()
+
+    answers, told, _ = replay("once", file, "ba", server=["false"])
+    assert answers == {1: said(1, "b"), 2: said(2, "a")}
+    assert (counts(told), told["written"], file.read_bytes()) == ((2, 0, 0), None, made)
+
+    answers, told, _ = replay("append", file, "abcd")
+    assert answers == {i: said(i, n) for i, n in enumerate("abcd", 1)}
+    assert (told["mode"], counts(told), told["written"]) == ("append", (2, 2, 0), os.fspath(file))
+
+    answers, told, _ = replay("new_episodes", file, "abcd", server=["false"])
+    assert (answers == {i: said(i, n) for i, n in enumerate("abcd", 1)}) and counts(told) == (4, 0, 0)
+    answers, told, _ = replay("none", file, "dcba", server=None)
+    assert (answers == {i: said(i, n) for i, n in enumerate("dcba", 1)}) and counts(told) == (4, 0, 0)
+    assert run([mcpreel, "check", file]).code == 0
+
+    answers, told, _ = replay("all", file, "x")
+    assert (answers, told["mode"], counts(told)) == ({1: said(1, "x")}, "rewrite", (0, 0, 1))
+    replay("none", file, "a", server=None, code=1)
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_an_appended_recording_verifies_and_has_one_footer(replay, mcpreel, run, tmp_path):
+    file = tmp_path / "a.jsonl"
+    replay("once", file, "a")
+    for name in "bc":
+        replay("append", file, ["a", name])
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["type"] for line in lines].count("header") == 1
+    assert [i for i, line in enumerate(lines) if line["type"] == "footer"] == [len(lines) - 1]
+    sessions = {}
+    for line in lines:
+        if line["type"] == "message":
+            sessions.setdefault(line["conn"], []).append(line["msg"].get("method"))
+    assert [list(filter(None, s)) for s in sessions.values()] == [["initialize", "notifications/initialized", "tools/call"]] * 3
+    assert lines[-1]["total_messages"] == sum(map(len, sessions.values()))
+    assert run([mcpreel, "verify", file, "--", *COMMAND]).code == 0
+
+
+def test_secrets_of_new_calls_are_redacted(replay, tmp_path):
+    for mode in ("once", "append"):
+        file = tmp_path / f"{mode}.jsonl"
+        if mode == "append":
+            write_recording(file, TALK)
+        answers, _, _ = replay(mode, file, ["pass"])
+        assert answers[1]["result"]["password"] == "hunter2-hunter2"
+        assert b"hunter2" not in file.read_bytes() and b"[REDACTED" in file.read_bytes()
+
+
+def test_a_pending_file_leaves_the_recording_alone(replay, tmp_path):
+    file, pending = tmp_path / "a.jsonl", tmp_path / "a.new"
+    replay("once", file, "a")
+    before = file.read_bytes()
+    _, told, _ = replay("append", file, "a", "--pending", pending)
+    assert told["written"] is None and not pending.exists()
+    _, told, _ = replay("append", file, "ab", "--pending", pending)
+    assert (told["written"], counts(told), file.read_bytes()) == (os.fspath(pending), (1, 1, 0), before)
+    replay("none", pending, "ab", server=None)
+    _, told, _ = replay("rewrite", file, "z", "--pending", pending)  # --force is given
+    assert (told["written"], counts(told), file.read_bytes()) == (os.fspath(pending), (0, 0, 1), before)
+    os.replace(pending, file)
+    replay("none", file, "z", server=None)
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("mode", ["append", "rewrite"])
+def test_a_server_that_dies_changes_nothing_but_answered_calls(replay, tmp_path, mode):
+    file = tmp_path / "a.jsonl"
+    replay("once", file, "a")
+    before = file.read_bytes()
+    _, told, ran = replay(mode, file, ["a", "die"], code=4)
+    assert file.read_bytes() == before and counts(told) == ((1, 0, 0) if mode == "append" else (0, 0, 0)), str(ran)
+    for left in tmp_path.glob("*.journal"):
+        assert mode == "rewrite" and b"'a.jsonl" not in ran.err and os.fspath(left).encode() in ran.err
+        left.unlink()
+    if mode == "append":
+        answers, told, _ = replay(mode, file, ["a", "b", "die"], code=4)
+        assert answers[2] == said(2, "b") and "error" in answers[3] and counts(told) == (1, 1, 0)
+        replay("none", file, "ab", server=None)
+        assert b'"die"' not in file.read_bytes()
+
+
+def test_a_second_writer_is_told_the_first(replay, mcpreel, tmp_path):
+    file = tmp_path / "a.json"
+    replay("once", file, "a")
+    for mode, path in (("append", file), ("rewrite", file), ("once", tmp_path / "new.jsonl")):
+        with subprocess.Popen([mcpreel, "replay", "--record-mode", mode, path, "--", *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL) as first:
+            first.stdin.write(json.dumps(initialize()).encode() + b"\n")
+            first.stdin.flush()
+            assert first.stdout.readline()
+            _, _, ran = replay(mode, path, "b", code=2)
+            assert f"process {first.pid} (mcpreel) writes to it".encode() in ran.err, str(ran)
+            first.stdin.close()
+            assert first.wait(WAIT) == 0
+
+
+def test_a_replay_that_is_killed_leaves_the_new_calls(replay, mcpreel, run, tmp_path):
+    file = tmp_path / "a.jsonl"
+    replay("once", file, "a")
+    before = file.read_bytes()
+    with subprocess.Popen([mcpreel, "replay", "--record-mode", "append", file, "--", *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as first:
+        for line in (initialize(), named(1, "b")):
+            first.stdin.write(json.dumps(line).encode() + b"\n")
+            first.stdin.flush()
+            assert first.stdout.readline()
+        first.kill()
+    assert file.read_bytes() == before
+    left = tmp_path / "a.jsonl.appended.jsonl"
+    _, _, ran = replay("append", file, "b", code=2)
+    assert b"merge it with 'mcpreel convert', or remove it" in ran.err
+    assert run([mcpreel, "convert", "-o", tmp_path / "both.jsonl", file, left]).code == 0
+    replay("none", tmp_path / "both.jsonl", "ab", server=None)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_before_the_session(replay, tmp_path):
+    for mode in ("once", "append", "rewrite"):
+        _, _, ran = replay(mode, tmp_path / "missing" / "a.jsonl", "a", code=5)
+        assert ran.err.count(b"\n") <= 2 and b"missing/a.jsonl" in ran.err
+
+
+@pytest.mark.parametrize("listens", [False, True], ids=["stdio", "http"])
+@pytest.mark.parametrize("remote", [False, True], ids=["command", "url"])
+def test_every_kind_of_client_and_server_is_recorded(mcpreel, upstream, stdio, tmp_path, listens, remote):  # noqa: F811
+    def echoed(conn, request):
+        conn.answer(json_=result(request.json["id"], {"said": [request.json["method"], request.json.get("params", {}).get("name")]}))
+
+    server = ["--url", upstream(serving(echoed)).url] if remote else ["--", *COMMAND]
+    file = tmp_path / "a.jsonl"
+
+    def session(mode, names):
+        words = ["replay", "--record-mode", mode, *server[:2 if remote else 0], file, *([] if remote else server)]
+        if not listens:
+            one = greeted(stdio(*words))
+            answers = [one.ask(named(i, name)) for i, name in enumerate(names, 1)]
+            assert one.close() == 0, one.said
+            return answers
+        program = Program([mcpreel, "replay", "--listen", "0", *words[1:]])
+        try:
+            client = program.client()
+            hello = client.post(initialize())
+            inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+            assert client.post(READY, headers=inside).status == 202
+            answers = [client.post(named(i, name), headers=inside).json for i, name in enumerate(names, 1)]
+            assert program.stop() == 0, program.err
+        finally:
+            program.close()
+        return answers
+
+    assert session("once", "a") == [said(1, "a")]
+    assert session("append", "ab") == [said(1, "a"), said(2, "b")]
+    assert session("none", "ba") == [said(1, "b"), said(2, "a")]
+    assert session("rewrite", "c") == [said(1, "c")]
+    assert b'"c"' in file.read_bytes() and b'"b"' not in file.read_bytes()
+    assert os.listdir(tmp_path) == ["a.jsonl"]

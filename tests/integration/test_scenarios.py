@@ -1,0 +1,137 @@
+"""mcpreel run: scenarios against small servers on stdio and HTTP; files, reports, redaction and server requests."""
+import contextlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import jsonschema
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs/json-output.schema.json").read_text())
+SERVER = r'''
+import json, os, sys
+def send(message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message or "method" not in message:
+        continue
+    name = message.get("params", {}).get("name")
+    result = {"content": [{"type": "text", "text": os.environ.get("MODE", "plain")}]}
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
+    elif message["method"] == "tools/list":
+        page = int(message["params"].get("cursor", "0"))
+        result = {"tools": [{"name": f"tool{page}"}], **({"nextCursor": str(page + 1)} if page < 2 else {})}
+    elif name == "where":
+        result = {"here": os.getcwd(), "token": os.environ.get("TOKEN")}
+    elif name == "ask":
+        send({"id": "s1", "method": "sampling/createMessage", "params": {}})
+        result = {"answer": json.loads(sys.stdin.readline())["result"]}
+    elif name == "hang":
+        continue
+    send({"id": message["id"], "result": result})
+'''
+
+
+@pytest.fixture
+def scenarios(mcpreel, run, tmp_path):
+    """Writes a scenarios file for the server and runs it."""
+    (tmp_path / "server.py").write_text(SERVER)
+
+    def make(actions, *options, env=None, **top):
+        target = {"command": sys.executable, "args": [os.fspath(tmp_path / "server.py")]}
+        document = {"target": target, "scenarios": {"one": {"actions": actions}}, **top}
+        document["target"] = {**target, **top["target"]} if isinstance(top.get("target"), dict) else document["target"]
+        (tmp_path / "s.yml").write_text(json.dumps(document))
+        return run([mcpreel, "run", *options, tmp_path / "s.yml"], timeout=60, env={**os.environ, **(env or {})})
+
+    make.cassette = tmp_path / "cassettes/one.json"
+    return make
+
+
+def responses(path):
+    return [one["response"]["result"] for one in json.loads(path.read_text())["interactions"] if one["response"]]
+
+
+def test_all_pages_are_recorded_and_expected_as_one(scenarios):
+    ran = scenarios([{"list_tools": {"pages": "all", "expect": {"$.result.tools": [{"name": f"tool{n}"} for n in range(3)]}}}])
+    assert ran.code == 0, str(ran)
+    assert [[tool["name"] for tool in result["tools"]] for result in responses(scenarios.cassette)[1:]] == [["tool0"], ["tool1"], ["tool2"]]
+
+
+def test_the_server_gets_folder_and_environment_and_its_responses_are_redacted(scenarios, tmp_path):
+    ran = scenarios([{"call_tool": {"name": "where", "arguments": {"t": "${TOKEN}"}}}], env={"TOKEN": "tok-5b1fe0a7c9d2"},
+                    target={"cwd": "/", "env": {"TOKEN": "${TOKEN}"}}, redact={"env": ["TOKEN"]})
+    assert ran.code == 0, str(ran)
+    assert responses(scenarios.cassette)[1] == {"here": "/", "token": "[REDACTED]"}
+    request = json.loads(scenarios.cassette.read_text())["interactions"][2]["request"]
+    assert request["params"]["arguments"] == {"t": "tok-5b1fe0a7c9d2"}
+
+
+def test_server_requests_get_answers(scenarios):
+    ran = scenarios([{"call_tool": {"name": "ask", "expect": {"$.result.answer.model": "m"}}}], answers={"sampling": {"model": "m"}})
+    assert ran.code == 0, str(ran)
+
+
+def test_a_time_limit_fails_the_scenario_and_leaves_the_old_file(scenarios):
+    assert scenarios(["ping"]).code == 0
+    before = scenarios.cassette.read_bytes()
+    ran = scenarios([{"call_tool": {"name": "hang"}}], "--timeout", "300ms")
+    assert ran.code == 1, str(ran)
+    assert b"no response: the time limit is over" in ran.err
+    assert scenarios.cassette.read_bytes() == before
+    assert os.listdir(scenarios.cassette.parent) == ["one.json"]
+
+
+def test_a_change_of_the_server_fails_verify(scenarios):
+    call = [{"call_tool": {"name": "x"}}]
+    assert scenarios(call).code == 0
+    assert scenarios(call, "--verify").code == 0
+    ran = scenarios(call, "--verify", env={"MODE": "other"})
+    assert ran.code == 1, str(ran)
+    assert b"one: tools/call x" in ran.out
+
+
+@pytest.mark.parametrize("options", [[], ["--verify"]])
+def test_json_and_reports_name_the_scenario(scenarios, options, tmp_path):
+    assert scenarios(["ping"]).code == 0
+    ran = scenarios(["ping"], "--json", "--report", f"junit={tmp_path / 'r.xml'}", *options)
+    assert ran.code == 0, str(ran)
+    said = json.loads(ran.out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(said)
+    assert [(call["scenario"], call["method"]) for call in said["calls"]] == [("one", "initialize"), ("one", "ping")]
+    assert said["command"] == "run"
+    assert 'name="one: ping' in (tmp_path / "r.xml").read_text()
+
+
+@contextlib.contextmanager
+def replayed(mcpreel, path):
+    """An HTTP server: the recording of a server on stdio."""
+    with subprocess.Popen([mcpreel, "-q", "replay", "--listen", "0", "--on-exhausted", "cycle", path], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
+
+
+def test_a_server_at_a_url_is_recorded_without_get_and_delete(scenarios, mcpreel, tmp_path):
+    assert scenarios([{"call_tool": {"name": "x"}}]).code == 0
+    kept = scenarios.cassette.rename(tmp_path / "kept.json")
+    with replayed(mcpreel, kept) as url:
+        ran = scenarios([{"call_tool": {"name": "x"}}], target=url.removesuffix("/mcp"))
+    assert ran.code == 0, str(ran)
+    recorded = json.loads(scenarios.cassette.read_text())
+    assert [one["type"] for one in recorded["interactions"]] == ["jsonrpc_request", "notification", "jsonrpc_request"]
+    assert recorded["metadata"]["transport_type"] == "http"
+    assert recorded["metadata"]["server_url"] == url.removesuffix("/mcp")
+
+
+def test_a_server_that_is_not_there_is_exit_code_4(scenarios):
+    ran = scenarios(["ping"], target="http://127.0.0.1:9")
+    assert ran.code == 4, str(ran)
+    assert b"cannot reach the server at 'http://127.0.0.1:9/mcp'" in ran.err

@@ -1,0 +1,47 @@
+"""lock with real servers: the lock of a server is stable, a check of the same server finds nothing, and a planted change is found
+by its rule, on stdio and over HTTP.
+
+A change is planted in the lock file, not in the server.
+"""
+import json
+
+import pytest
+
+from peers import on_stdio
+
+MAIN = ["everything", "python"]
+OTHERS = ["filesystem", "memory", "fastmcp", "go", "rmcp", "ts", "ts-1.9", "ts-1.24", "ts-2"]
+STDIO = [*MAIN, *(pytest.param(name, marks=pytest.mark.interop) for name in OTHERS)]
+
+
+@pytest.fixture
+def lock(stage, mcpreel, run):
+    def make(server, *words):
+        folder = stage.folder(server)
+        folder.mkdir(exist_ok=True)
+        on_stdio(server).prepare(folder)
+        return run([mcpreel, "lock", *words, "--", *stage.server(server)], timeout=120, env=on_stdio(server).env(folder))
+
+    return make
+
+
+@pytest.mark.parametrize("server", STDIO)
+def test_a_lock_is_stable_and_a_change_is_found(lock, tmp_path, server):
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    assert lock(server, first).code == 0
+    assert lock(server, second).code == 0
+    assert first.read_bytes() == second.read_bytes()
+    clean = lock(server, "--json", "--check", first)
+    assert clean.code == 0, str(clean)
+    assert json.loads(clean.out)["findings"] == []
+    surface = json.loads(first.read_text())
+    assert len(surface["tools"]) > 1
+    gone = surface["tools"][0]["name"]
+    planted = {**surface["tools"][0], "name": "planted", "description": "A tool that the server does not have."}
+    changed = {**surface["tools"][1], "description": "Another description."}
+    first.write_text(json.dumps({**surface, "tools": [planted, changed, *surface["tools"][2:]]}))
+    ran = lock(server, "--json", "--check", first)
+    assert ran.code == 1, str(ran)
+    found = {(finding["rule"], finding["name"]) for finding in json.loads(ran.out)["findings"]}
+    assert {("tool.removed", "planted"), ("tool.added", gone), ("tool.description.changed", changed["name"])} <= found
+    assert len({rule for rule, _ in found} - {"text.url.added"}) == 3, found

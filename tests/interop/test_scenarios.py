@@ -1,0 +1,110 @@
+"""mcp-recorder and mcpreel run the same scenarios: the cassettes are equal, and each verifies those of the other."""
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+
+import pytest
+
+pytestmark = pytest.mark.interop
+
+PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
+PATIENCE_S = 30
+SCENARIOS = {
+    "tools": {"description": "Tools", "actions": [
+        "list_tools",
+        {"call_tool": {"name": "echo", "arguments": {"text": "Grüße 🎞", "n": 1.5, "m": [None, True]}}},
+        {"call_tool": {"name": "fail", "arguments": {"why": "${WHY:-because}"}}},
+        {"call_tool": {"name": "no such tool"}},
+    ]},
+    "others": {"actions": [
+        "list_prompts", {"get_prompt": {"name": "greet", "arguments": {"name": "Ada"}}}, {"get_prompt": {"name": "none"}},
+        "list_resources", {"read_resource": {"uri": "memo://today"}}, {"read_resource": {"uri": "memo://none"}},
+    ]},
+    "empty": {"actions": []},
+}
+
+
+@contextlib.contextmanager
+def http_target(server):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with subprocess.Popen([*map(os.fspath, server), "--http", str(port)], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(PATIENCE_S * 10):
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                    break
+                time.sleep(0.1)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="session", params=["stdio", "http"])
+def both(request, python_peers, recorder_peer, mcpreel, run, tmp_path_factory):
+    """The cassettes of both, and how each is to verify a cassette against the same server."""
+    folder = tmp_path_factory.mktemp(request.param)
+    server = [python_peers / "bin/python", PEERS / "py-server.py"]
+    recorder = [recorder_peer / "bin/python", PEERS / "mcp-recorder.py", "cli"]
+    with contextlib.ExitStack() as stack:
+        if request.param == "http":
+            target = stack.enter_context(http_target(server))
+            said = ["--target", target]
+        else:
+            target = {"command": os.fspath(server[0]), "args": [os.fspath(server[1])]}
+            said = ["--target-stdio", " ".join(map(os.fspath, server))]
+        (folder / "scenarios.yml").write_text(json.dumps({"target": target, "redact": {"patterns": ["Ad[a]"]}, "scenarios": SCENARIOS}, ensure_ascii=False))
+        lines = []
+        for name, program in (("its", recorder), ("ours", [mcpreel])):
+            ran = run([*program, "record-scenarios", folder / "scenarios.yml", "--output-dir", folder / name], timeout=60)
+            assert ran.code == 0, str(ran)
+            lines.append(re.findall(r"^(?:Target: |Scenarios: |  \S+ -> |Done: ).*", ran.err.decode(), re.M))
+        yield request.param, folder, lines, [[*program, "verify", *said] for program in (recorder, [mcpreel])]
+
+
+def comparable(path, transport):
+    cassette = json.loads(path.read_text())
+    del cassette["metadata"]["recorded_at"]
+    if transport == "stdio":
+        # mcp-recorder takes the command for a URL, and removes what follows the first slash.
+        del cassette["metadata"]["server_url"]
+    for interaction in cassette["interactions"]:
+        interaction["latency_ms"] = 0
+        if (interaction["request"] or {}).get("method") == "initialize":
+            del interaction["request"]["params"]["clientInfo"]
+    return cassette
+
+
+def test_the_cassettes_are_equal(both):
+    transport, folder, _, _ = both
+    for name in SCENARIOS:
+        ours, its = (comparable(folder / by / f"{name}.json", transport) for by in ("ours", "its"))
+        assert len(its["interactions"]) == len(SCENARIOS[name]["actions"]) + 2
+        assert ours == its
+    assert "[REDACTED]" in (folder / "ours/others.json").read_text()
+
+
+def test_the_lines_are_equal(both):
+    _, _, (its, ours), _ = both
+    assert ours == its
+    assert ours[-1] == "Done: 3 scenario(s), 16 total interactions."
+
+
+def test_each_verifies_the_cassettes_of_the_other(both, run):
+    _, folder, _, (its, ours) = both
+    for program, by in ((its, "ours"), (ours, "its")):
+        ran = run([*program, "--cassette", folder / by / "tools.json"], timeout=60)
+        assert ran.code == 0, str(ran)
+
+
+def test_run_verify_accepts_the_cassettes_of_both(both, mcpreel, run):
+    _, folder, _, _ = both
+    for by in ("ours", "its"):
+        ran = run([mcpreel, "run", "--verify", "--output-dir", folder / by, folder / "scenarios.yml"], timeout=60)
+        assert ran.code == 0, str(ran)

@@ -1,0 +1,147 @@
+#include "diff/schema-view.h"
+
+#include "terse.h"
+#include "test.h"
+
+struct rig {
+    struct terse_scanned text;
+    struct json_schema_rules rules;
+    struct schema_view view;
+    struct arena arena;
+};
+
+static void look(struct rig *r, const char *schema)
+{
+    struct json_val root = terse_scan(&r->text, schema);
+
+    r->arena = (struct arena){ 0 };
+    json_schema_rules_init(&r->rules, root);
+    schema_view_init(&r->view, &r->rules, root, &r->arena);
+}
+
+static void end(struct rig *r)
+{
+    json_schema_rules_release(&r->rules);
+    terse_scanned_release(&r->text);
+    arena_release(&r->arena);
+}
+
+static void check_nullable_string(const char *schema, bool nullable)
+{
+    struct rig r;
+
+    look(&r, schema);
+    assert_true(r.view.typed && r.view.complete);
+    assert_int_equal(r.view.types, JSON_SCHEMA_STRING);
+    assert_int_equal(r.view.nullable, nullable);
+    assert_int_equal(r.view.branch_count, 0);
+    end(&r);
+}
+
+static void the_spellings_of_nullable_are_one(void **state)
+{
+    (void)state;
+    check_nullable_string("{'type':'string'}", false);
+    check_nullable_string("{'type':['string','null']}", true);
+    check_nullable_string("{'type':'string','nullable':true}", true);
+    check_nullable_string("{'anyOf':[{'type':'string'},{'type':'null'}]}", true);
+    check_nullable_string("{'oneOf':[{'const':null},{'type':'string'}]}", true);
+    check_nullable_string("{'oneOf':[{'enum':[null]},{'$ref':'#/$defs/s'}],"
+                          "'$defs':{'s':{'type':'string'}}}",
+                          true);
+    check_nullable_string("{'anyOf':[{'type':'string'}]}", false);
+}
+
+static void values_of_const_enum_and_constants_are_one(void **state)
+{
+    static const char *const schemas[] = { "{'const':1}", "{'enum':[1]}",
+                                           "{'oneOf':[{'const':1,'title':'one'}]}",
+                                           "{'allOf':[{'enum':[1]}]}" };
+    struct rig r;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        look(&r, schemas[i]);
+        assert_true(r.view.has_values);
+        assert_int_equal(r.view.value_count, 1);
+        assert_false(r.view.nullable);
+        end(&r);
+    }
+    look(&r, "{'enum':['a',null]}");
+    assert_int_equal(r.view.value_count, 1);
+    assert_true(r.view.nullable);
+    end(&r);
+}
+
+static void a_union_of_plain_types_is_a_set(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    look(&r, "{'anyOf':[{'type':'number'},{'type':'string','title':'s'}]}");
+    assert_int_equal(r.view.types,
+                     JSON_SCHEMA_NUMBER | JSON_SCHEMA_INTEGER | JSON_SCHEMA_STRING);
+    assert_int_equal(r.view.branch_count, 0);
+    end(&r);
+    look(&r, "{'anyOf':[{'type':'string','minLength':1},{'$ref':'#/$defs/o'},{'type':'null'}],"
+             "'$defs':{'o':{'type':'object'}}}");
+    assert_int_equal(r.view.branch_count, 2);
+    assert_int_equal(r.view.types, JSON_SCHEMA_STRING | JSON_SCHEMA_OBJECT);
+    assert_true(r.view.nullable);
+    end(&r);
+}
+
+static void a_ref_to_itself_or_elsewhere_ends(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    look(&r, "{'$ref':'#'}");
+    assert_int_equal(r.view.part_count, 1);
+    assert_true(r.view.complete);
+    end(&r);
+    look(&r, "{'$ref':'https://example.com/x'}");
+    assert_false(r.view.complete);
+    end(&r);
+}
+
+static void own_keywords_come_before_those_of_a_ref(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    look(&r, "{'$ref':'#/$defs/a','description':'own',"
+             "'$defs':{'a':{'description':'other','maxLength':3}}}");
+    assert_true(json_is(schema_view_member(&r.view, STR("description")), STR("own")));
+    assert_str(json_raw(schema_view_get(&r.view, KEYWORD_MAX_LENGTH)), STR("3"));
+    assert_false(json_exists(schema_view_get(&r.view, KEYWORD_MINIMUM)));
+    end(&r);
+}
+
+static void true_accepts_everything_and_false_nothing(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    look(&r, "true");
+    assert_false(r.view.typed || r.view.never);
+    assert_true(r.view.nullable);
+    end(&r);
+    look(&r, "false");
+    assert_true(r.view.never);
+    end(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_spellings_of_nullable_are_one),
+        cmocka_unit_test(values_of_const_enum_and_constants_are_one),
+        cmocka_unit_test(a_union_of_plain_types_is_a_set),
+        cmocka_unit_test(a_ref_to_itself_or_elsewhere_ends),
+        cmocka_unit_test(own_keywords_come_before_those_of_a_ref),
+        cmocka_unit_test(true_accepts_everything_and_false_nothing),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
