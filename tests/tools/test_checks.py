@@ -272,18 +272,18 @@ FAULTS = [
           {"src/engine/bad.c": "long write(int, const void *, unsigned long);\nlong bad_x(void);\nlong bad_x(void)\n"
            "{\n    return write(1, \"x\", 1);\n}\n"},
           "src/engine/bad.c:1: 'write' may be called by base/sys, base/log, loop/stream, loop/child, "
-          "loop/watchdog alone"),
+          "loop/watchdog, loop/program alone"),
     fault("check-doors", "a module that makes a recording of its own",
           {"src/cmd/bad.c": "int writer_open(void);\nint bad_x(void);\nint bad_x(void)\n{\n"
            "    return writer_open();\n}\n"},
           "src/cmd/bad.c:1: 'writer_open' may be called by cmd/cmd-convert, cmd/cmd-redact, cmd/repair, "
-          "runtime/record-path alone"),
+          "runtime/record-path, runtime/recording-append, runtime/run-scenario alone"),
     fault("check-doors", "a recorder that goes past the redactor",
-          {"src/runtime/record-output.c": "int recorder_init(void);\nint reel_x(void);\n"
+          {"src/runtime/traffic-recorder.c": "int recorder_init(void);\nint reel_x(void);\n"
            "int reel_x(void)\n{\n    return recorder_init();\n}\n"},
-          "src/runtime/record-output.c:1: calls 'recorder_init', but not 'redaction_sink'"),
+          "src/runtime/traffic-recorder.c:1: calls 'recorder_init', but not 'redaction_sink'"),
     fault("check-doors", "who goes through it is fine",
-          {"src/runtime/record-output.c": "int recorder_init(void), redaction_sink(void);\nint reel_x(void);\n"
+          {"src/runtime/traffic-recorder.c": "int recorder_init(void), redaction_sink(void);\nint reel_x(void);\n"
            "int reel_x(void)\n{\n    return recorder_init() + redaction_sink();\n}\n"}),
 
     fault("check-banned", "a dangerous call",

@@ -103,7 +103,7 @@ def test_a_build_prints_its_steps(fake_tools):
     assert configuring == "configuring build for gcc"
     assert compiling == "compiling build: 2 steps"
     assert built.startswith("built build/mcpreel 1")
-    assert demo.startswith("recording and replaying ")
+    assert demo.startswith("recording, replaying and verifying ")
 
 
 def test_a_build_shows_progress_on_a_terminal(fake_tools):
