@@ -281,14 +281,17 @@ static void plain_files_have_three_kinds_of_lines(void **state)
             1) "@1000 footer messages=1+0=1 ms=0 errors=0 code=0 protocol= server= client=\n");
 }
 
+/* Nothing gets to the disk: a disk that is slow during the test would be reported, rightly. */
 static ssize_t write_with_effort(const struct sys *sys, int fd, const void *from, size_t len)
 {
     int64_t before = thread_busy_us();
 
     (void)sys;
+    (void)fd;
+    (void)from;
     while (thread_busy_us() - before < 40000)
         ;
-    return sys_real.write(&sys_real, fd, from, len);
+    return (ssize_t)len;
 }
 
 /* As on a machine where others have the processor, or with a line of many megabytes. */
