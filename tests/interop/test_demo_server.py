@@ -15,10 +15,10 @@ SDK = "node_modules/@modelcontextprotocol/sdk"
 
 
 @pytest.fixture
-def play(npm_peers, python_peers, run):
+def run_client(npm_peers, python_peers, run):
     """Returns the results of a client with the server that a command starts."""
 
-    def go(client, command, ids="numbers", era="legacy"):
+    def run_session(client, command, ids="numbers", era="legacy"):
         words = {
             "ts": [shutil.which("node"), PEERS / "ts-client.mjs", "--sdk", npm_peers / SDK, "--ids", ids],
             "py": [python_peers / "bin/python", PEERS / "py-client.py", "--ids", ids, "--era", era],
@@ -29,7 +29,7 @@ def play(npm_peers, python_peers, run):
         assert document["trouble"] == [], str(ran)
         return document
 
-    return go
+    return run_session
 
 
 def step(document, method, name=None):
@@ -42,8 +42,8 @@ def step(document, method, name=None):
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_an_official_sdk_works_with_the_demo_server(play, mcpreel, client):
-    seen = play(client, [mcpreel, "demo", "server"])
+def test_an_official_sdk_works_with_the_demo_server(run_client, mcpreel, client):
+    seen = run_client(client, [mcpreel, "demo", "server"])
     assert seen["server"]["protocol"] == "2025-11-25"
     assert seen["server"]["info"]["name"] == "mcpreel-demo"
     assert [t["name"] for t in step(seen, "tools/list")["result"]["tools"]] == ["weather", "count", "divide", "haiku"]
@@ -62,17 +62,17 @@ def test_an_official_sdk_works_with_the_demo_server(play, mcpreel, client):
     assert divisions == [False, True]
 
 
-def test_both_sdks_get_the_same_results(play, mcpreel):
-    assert play("ts", [mcpreel, "demo", "server"]) == play("py", [mcpreel, "demo", "server"])
+def test_both_sdks_get_the_same_results(run_client, mcpreel):
+    assert run_client("ts", [mcpreel, "demo", "server"]) == run_client("py", [mcpreel, "demo", "server"])
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_recorded_and_replayed_sessions_are_equal(play, mcpreel, tmp_path, client):
+def test_recorded_and_replayed_sessions_are_equal(run_client, mcpreel, tmp_path, client):
     file = tmp_path / "session.jsonl"
-    direct = play(client, [mcpreel, "demo", "server"])
-    assert play(client, [mcpreel, "record", "-o", file, "--", mcpreel, "demo", "server"]) == direct
-    assert play(client, [mcpreel, "replay", file], ids="strings") == direct
+    direct = run_client(client, [mcpreel, "demo", "server"])
+    assert run_client(client, [mcpreel, "record", "-o", file, "--", mcpreel, "demo", "server"]) == direct
+    assert run_client(client, [mcpreel, "replay", file], ids="strings") == direct
 
 
-def test_a_client_of_both_protocols_falls_back_to_the_stateful_one(play, mcpreel):
-    assert play("py", [mcpreel, "demo", "server"], era="auto")["server"]["protocol"] == "2025-11-25"
+def test_a_client_of_both_protocols_falls_back_to_the_stateful_one(run_client, mcpreel):
+    assert run_client("py", [mcpreel, "demo", "server"], era="auto")["server"]["protocol"] == "2025-11-25"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from conftest import once
-from peers import CLIENTS, apart, assert_same, document_of, left_out, listener
+from peers import CLIENTS, group_unsolicited, assert_same, document_of, omitted_step, http_server_named
 from test_http_peers import MATRIX
 
 MAIN = ("ts", "everything")
@@ -20,21 +20,21 @@ def names(pair):
     return tuple(getattr(pair, "values", pair))
 
 
-def beyond_main(pairs):
+def mark_interop(pairs):
     return [pair if pair == MAIN else pytest.param(*pair, marks=pytest.mark.interop) for pair in pairs]
 
 
 # Clients that know both transports. Not among them: the Java SDK before server-everything, which tells that its tools
 # changed right after the handshake, and only to a stream of the GET. The SDK has opened that by then, others have not.
-BRIDGED = beyond_main(names(pair) for pair in MATRIX
+BRIDGED = mark_interop(names(pair) for pair in MATRIX
                       if names(pair)[0] in CLIENTS and names(pair) != ("java", "everything"))
 # Not among them: ts-2-auto, which asks what the server speaks in a process, and so in a recording, of its own.
-PLAYED = [MAIN, ("ts", "ts"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2"), ("ts-2", "ts-2"), ("py-auto", "ts-2"),
+REPLAYED = [MAIN, ("ts", "ts"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2"), ("ts-2", "ts-2"), ("py-auto", "ts-2"),
           ("fastmcp", "fastmcp"), ("fastmcp-auto", "fastmcp"), ("ts-1.12", "ts"), ("py", "everything"), ("py", "mcp-lite")]
 
 
 # Servers that speak HTTP+SSE, as each client's own HTTP+SSE sees them.
-OLD = [("ts", "everything-sse"), ("py", "everything-sse"), ("ts", "ts-1.9-sse"), ("ts-1.9", "ts-1.9-sse"), ("py", "python-sse"),
+HTTP_SSE_PAIRS = [("ts", "everything-sse"), ("py", "everything-sse"), ("ts", "ts-1.9-sse"), ("ts-1.9", "ts-1.9-sse"), ("py", "python-sse"),
        ("fastmcp", "fastmcp-sse")]
 
 
@@ -47,23 +47,23 @@ class Bridged:
 
 
 @pytest.fixture(scope="session")
-def on_stdio(stage, run):
+def run_bridge_client(peer_runner, run):
     """A session of a client with what a command starts, by the script of a server on HTTP: the document."""
     def make(client, server, command, env=None):
-        where = stage.fresh()
-        script = stage.script(listener(server), where, where, left_out(client, server))
-        return run([*stage.client(client), script, "--", *command], timeout=120, env=env or {})
+        where = peer_runner.new_folder()
+        script = peer_runner.script(http_server_named(server), where, where, omitted_step(client, server))
+        return run([*peer_runner.client(client), script, "--", *command], timeout=120, env=env or {})
 
     return make
 
 
 @pytest.fixture(scope="session")
-def bridged(stage, mcpreel, on_stdio):
+def bridged(peer_runner, mcpreel, run_bridge_client):
     def make(client, server):
-        where = stage.fresh()
+        where = peer_runner.new_folder()
         # A client may start its command twice, to see what the server speaks.
-        with stage.serve(server) as url:
-            ran = on_stdio(client, server, [mcpreel, "record", "--url", url, "-o", f"{where}/"])
+        with peer_runner.serve_http(server) as url:
+            ran = run_bridge_client(client, server, [mcpreel, "record", "--url", url, "-o", f"{where}/"])
         files = sorted(where.iterdir(), key=lambda file: file.stat().st_size)
         return Bridged(document_of(ran), files[-1], tuple(files), ran.err.decode())
 
@@ -71,29 +71,29 @@ def bridged(stage, mcpreel, on_stdio):
 
 
 @pytest.fixture(scope="session")
-def without_us(visited, direct):
+def without_mcpreel(direct_http, direct):
     """The session over HTTP; where a client's own HTTP stands in its way (an answer of a MiB), that on stdio."""
     def make(client, server):
-        barred = server == "python" and CLIENTS[client].group in ("python", "fastmcp")
-        return direct(client, server).document if barred else visited(client, server)
+        exceeds_client_limit = server == "python" and CLIENTS[client].group in ("python", "fastmcp")
+        return direct(client, server).document if exceeds_client_limit else direct_http(client, server)
 
     return make
 
 
 @pytest.mark.parametrize("client,server", BRIDGED)
-def test_a_bridged_session_equals_the_direct_one(without_us, bridged, client, server):
-    assert_same(apart(without_us(client, server), server), apart(bridged(client, server).document, server))
+def test_a_bridged_session_equals_the_direct_one(without_mcpreel, bridged, client, server):
+    assert_same(group_unsolicited(without_mcpreel(client, server), server), group_unsolicited(bridged(client, server).document, server))
 
 
 @pytest.mark.interop
 @pytest.mark.parametrize("server", ["ts-2", "ts"])
 def test_a_client_that_probes_with_a_second_process_leaves_complete_recordings(mcpreel, run, bridged, server):
     """The TypeScript SDK starts its command once more, asks what the server speaks, and ends that with SIGTERM."""
-    tape = bridged("ts-2-auto", server)
-    assert len(tape.files) == 2
-    report = json.loads(run([mcpreel, "--json", "check", *tape.files]).out)
+    recorded_session = bridged("ts-2-auto", server)
+    assert len(recorded_session.files) == 2
+    report = json.loads(run([mcpreel, "--json", "check", *recorded_session.files]).out)
     assert [(file["verdict"], file["findings"]) for file in report["files"] if file["verdict"] in ("damaged", "unreadable")] == []
-    probe, session = ([json.loads(line) for line in file.read_bytes().splitlines()] for file in tape.files)
+    probe, session = ([json.loads(line) for line in file.read_bytes().splitlines()] for file in recorded_session.files)
     assert [line["msg"].get("method") for line in probe if line.get("dir") == "c2s"] == ["server/discover"]
     for lines in (probe, session):
         assert (lines[0]["type"], lines[-1]["type"]) == ("header", "footer") and lines[-1]["exit_code"] == 0
@@ -103,40 +103,40 @@ def test_a_client_that_probes_with_a_second_process_leaves_complete_recordings(m
 
 @pytest.mark.interop
 @pytest.mark.parametrize("server", ["ts-2", "ts"])
-def test_recordings_of_both_processes_are_replayed_together(mcpreel, run, stage, on_stdio, bridged, server):
+def test_recordings_of_both_processes_are_replayed_together(mcpreel, run, peer_runner, run_bridge_client, bridged, server):
     """The server sent its serverInfo to the second process."""
-    tape = bridged("ts-2-auto", server)
-    merged = stage.fresh() / "merged.jsonl"
-    assert run([mcpreel, "convert", *tape.files, "-o", merged]).code == 0
-    again = document_of(on_stdio("ts-2-auto", server, [mcpreel, "replay", "--match", "by-request", merged]))
-    assert_same(apart(tape.document, server), apart(again, server))
+    recorded_session = bridged("ts-2-auto", server)
+    merged = peer_runner.new_folder() / "merged.jsonl"
+    assert run([mcpreel, "convert", *recorded_session.files, "-o", merged]).code == 0
+    again = document_of(run_bridge_client("ts-2-auto", server, [mcpreel, "replay", "--match", "by-request", merged]))
+    assert_same(group_unsolicited(recorded_session.document, server), group_unsolicited(again, server))
 
 
-@pytest.mark.parametrize("client,server", beyond_main(PLAYED))
-def test_the_recording_is_replayed_on_stdio(mcpreel, on_stdio, bridged, client, server):
-    tape = bridged(client, server)
-    again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
-    assert_same(apart(tape.document, server), apart(again, server))
+@pytest.mark.parametrize("client,server", mark_interop(REPLAYED))
+def test_the_recording_is_replayed_on_stdio(mcpreel, run_bridge_client, bridged, client, server):
+    recorded_session = bridged(client, server)
+    again = document_of(run_bridge_client(client, server, [mcpreel, "replay", "--match", "by-request", recorded_session.file]))
+    assert_same(group_unsolicited(recorded_session.document, server), group_unsolicited(again, server))
 
 
-@pytest.mark.parametrize("client,server", beyond_main(pair for pair in PLAYED if pair[1] != "python"))
-def test_the_recording_is_replayed_over_http(replayed_visit, bridged, client, server):
-    tape = bridged(client, server)
-    again = replayed_visit(client, server, tape.file, "--match", "by-request")
-    assert_same(apart(tape.document, server), apart(again, server))
-
-
-@pytest.mark.interop
-@pytest.mark.parametrize("client,server", OLD)
-def test_a_bridged_http_sse_session_equals_the_direct_one(visited, bridged, client, server):
-    tape = bridged(client, server)
-    assert "speaks legacy HTTP+SSE" in tape.err
-    assert_same(apart(visited(f"{client}-sse", server), server), apart(tape.document, server))
+@pytest.mark.parametrize("client,server", mark_interop(pair for pair in REPLAYED if pair[1] != "python"))
+def test_the_recording_is_replayed_over_http(replayed_http, bridged, client, server):
+    recorded_session = bridged(client, server)
+    again = replayed_http(client, server, recorded_session.file, "--match", "by-request")
+    assert_same(group_unsolicited(recorded_session.document, server), group_unsolicited(again, server))
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("client,server", OLD)
-def test_the_recording_of_http_sse_is_replayed_on_stdio(mcpreel, on_stdio, bridged, client, server):
-    tape = bridged(client, server)
-    again = document_of(on_stdio(client, server, [mcpreel, "replay", "--match", "by-request", tape.file]))
-    assert_same(apart(tape.document, server), apart(again, server))
+@pytest.mark.parametrize("client,server", HTTP_SSE_PAIRS)
+def test_a_bridged_http_sse_session_equals_the_direct_one(direct_http, bridged, client, server):
+    recorded_session = bridged(client, server)
+    assert "speaks legacy HTTP+SSE" in recorded_session.err
+    assert_same(group_unsolicited(direct_http(f"{client}-sse", server), server), group_unsolicited(recorded_session.document, server))
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("client,server", HTTP_SSE_PAIRS)
+def test_the_recording_of_http_sse_is_replayed_on_stdio(mcpreel, run_bridge_client, bridged, client, server):
+    recorded_session = bridged(client, server)
+    again = document_of(run_bridge_client(client, server, [mcpreel, "replay", "--match", "by-request", recorded_session.file]))
+    assert_same(group_unsolicited(recorded_session.document, server), group_unsolicited(again, server))

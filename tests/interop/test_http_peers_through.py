@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conformance import listening, replaying
-from peers import VISITORS, apart, assert_same
+from peers import HTTP_CLIENTS, group_unsolicited, assert_same
 from test_http_peers import MAIN, MATRIX
 from verdicts import assert_clean
 
@@ -26,15 +26,15 @@ CROSS = [
 ]
 
 
-def beyond_negotiation(document, server):
+def without_negotiated_version(document, server):
     """A recording may be of an older revision than its server."""
-    document = apart(document, server)
+    document = group_unsolicited(document, server)
     return {**document, "server": {**document["server"], "protocol": None}}
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_recorded_session_equals_the_direct_one(visited, taped_visit, client, server):
-    assert_same(apart(visited(client, server), server), apart(taped_visit(client, server).document, server))
+def test_a_recorded_session_equals_the_direct_one(direct_http, recorded_http, client, server):
+    assert_same(group_unsolicited(direct_http(client, server), server), group_unsolicited(recorded_http(client, server).document, server))
 
 
 # Each client and each server once, beside the main ones of test_verify.py; tests/endurance verifies every pair.
@@ -45,51 +45,51 @@ VERIFIED = [("ts-1.12", "ts"), ("ts-1.13", "ts-1.13"), ("ts-1.24", "everything")
 
 @pytest.mark.interop
 @pytest.mark.parametrize("client,server", VERIFIED)
-def test_a_recorded_session_verifies_clean(taped_visit, stage, mcpreel, run, client, server):
-    file = taped_visit(client, server).file
-    with stage.serve(server) as url:
+def test_a_recorded_session_verifies_clean(recorded_http, peer_runner, mcpreel, run, client, server):
+    file = recorded_http(client, server).file
+    with peer_runner.serve_http(server) as url:
         assert_clean(run([mcpreel, "--json", "verify", "--url", url, file], timeout=120))
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_replayed_session_equals_the_recorded_one(taped_visit, replayed_visit, client, server):
-    tape = taped_visit(client, server)
-    ids = "strings" if VISITORS[client].strings else "numbers"
-    again = replayed_visit(client, server, tape.file, "--match", "by-request", ids=ids)
-    assert_same(apart(tape.document, server), apart(again, server))
+def test_a_replayed_session_equals_the_recorded_one(recorded_http, replayed_http, client, server):
+    recorded_session = recorded_http(client, server)
+    ids = "strings" if HTTP_CLIENTS[client].strings else "numbers"
+    again = replayed_http(client, server, recorded_session.file, "--match", "by-request", ids=ids)
+    assert_same(group_unsolicited(recorded_session.document, server), group_unsolicited(again, server))
 
 
 @pytest.mark.parametrize("client,server", MAIN)
-def test_a_session_is_replayed_in_its_order(taped_visit, replayed_visit, client, server):
-    tape = taped_visit(client, server)
-    again = replayed_visit(client, server, tape.file, "--match", "sequential")
-    assert_same(apart(tape.document, server), apart(again, server))
+def test_a_session_is_replayed_in_its_order(recorded_http, replayed_http, client, server):
+    recorded_session = recorded_http(client, server)
+    again = replayed_http(client, server, recorded_session.file, "--match", "sequential")
+    assert_same(group_unsolicited(recorded_session.document, server), group_unsolicited(again, server))
 
 
-@pytest.mark.parametrize("teller,server,listener", CROSS)
-def test_a_client_replays_a_recording_of_another_client(visited, taped_visit, replayed_visit, teller, server, listener):
-    heard = replayed_visit(listener, server, taped_visit(teller, server).file, "--match", "by-request")
-    assert_same(beyond_negotiation(visited(listener, server), server), beyond_negotiation(heard, server))
+@pytest.mark.parametrize("recorded_client,server,replaying_client", CROSS)
+def test_a_client_replays_a_recording_of_another_client(direct_http, recorded_http, replayed_http, recorded_client, server, replaying_client):
+    replayed_session = replayed_http(replaying_client, server, recorded_http(recorded_client, server).file, "--match", "by-request")
+    assert_same(without_negotiated_version(direct_http(replaying_client, server), server), without_negotiated_version(replayed_session, server))
 
 
 @pytest.mark.parametrize("client,server", [("ts", "ts"), ("py", "python")])
-def test_a_stdio_recording_is_replayed_over_http(recorded, replayed_visit, client, server):
-    tape = recorded(client, server)
-    again = replayed_visit(client, server, tape.file, ids="strings")
-    assert_same(apart(tape.played.document, server), apart(again, server))
+def test_a_stdio_recording_is_replayed_over_http(recorded, replayed_http, client, server):
+    recorded_session = recorded(client, server)
+    again = replayed_http(client, server, recorded_session.file, ids="strings")
+    assert_same(group_unsolicited(recorded_session.result.document, server), group_unsolicited(again, server))
 
 
 @pytest.mark.parametrize("client", ["ts", "py"])
-def test_an_http_recording_is_replayed_on_stdio(taped_visit, replayed, client):
-    tape = taped_visit(client, "ts")
-    again = replayed(client, "ts", tape.file, "sequential", ids="strings")
-    assert_same(apart(tape.document, "ts"), apart(again.document, "ts"))
+def test_an_http_recording_is_replayed_on_stdio(recorded_http, replayed, client):
+    recorded_session = recorded_http(client, "ts")
+    again = replayed(client, "ts", recorded_session.file, "sequential", ids="strings")
+    assert_same(group_unsolicited(recorded_session.document, "ts"), group_unsolicited(again.document, "ts"))
 
 
 @pytest.mark.parametrize("clients", [2, pytest.param(8, marks=pytest.mark.interop)])
-def test_concurrent_clients_are_independent(stage, mcpreel, taped_visit, clients):
+def test_concurrent_clients_are_independent(peer_runner, mcpreel, recorded_http, clients):
     """All with the same ids, each with a session of its own."""
-    tape = taped_visit("ts", "ts")
-    with listening(replaying(mcpreel, tape.file), stage.fresh() / "err") as address, ThreadPoolExecutor(clients) as pool:
-        for again in pool.map(lambda _: stage.visit("ts", "ts", f"{address}/mcp"), range(clients)):
-            assert_same(apart(tape.document, "ts"), apart(again, "ts"))
+    recorded_session = recorded_http("ts", "ts")
+    with listening(replaying(mcpreel, recorded_session.file), peer_runner.new_folder() / "err") as address, ThreadPoolExecutor(clients) as pool:
+        for again in pool.map(lambda _: peer_runner.run_http("ts", "ts", f"{address}/mcp"), range(clients)):
+            assert_same(group_unsolicited(recorded_session.document, "ts"), group_unsolicited(again, "ts"))

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from peers import on_stdio
+from peers import stdio_server_named
 
 MAIN = ["everything", "python"]
 OTHERS = ["filesystem", "memory", "fastmcp", "go", "rmcp", "ts", "ts-1.9", "ts-1.24", "ts-2"]
@@ -15,12 +15,12 @@ STDIO = [*MAIN, *(pytest.param(name, marks=pytest.mark.interop) for name in OTHE
 
 
 @pytest.fixture
-def lock(stage, mcpreel, run):
+def lock(peer_runner, mcpreel, run):
     def make(server, *words):
-        folder = stage.folder(server)
+        folder = peer_runner.folder(server)
         folder.mkdir(exist_ok=True)
-        on_stdio(server).prepare(folder)
-        return run([mcpreel, "lock", *words, "--", *stage.server(server)], timeout=120, env=on_stdio(server).env(folder))
+        stdio_server_named(server).prepare(folder)
+        return run([mcpreel, "lock", *words, "--", *peer_runner.server(server)], timeout=120, env=stdio_server_named(server).env(folder))
 
     return make
 

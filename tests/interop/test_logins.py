@@ -8,18 +8,18 @@ import urllib.parse
 import pytest
 
 from conformance import SCRIPTS, listening, recording
-from processes import PATIENCE_S, line_of, started
+from processes import TIMEOUT_S, line_of, started
 
 
 @pytest.fixture
-def server(judge, tmp_path):
+def server(conformance_runner, tmp_path):
     """The URL of a server that wants a login."""
     errors = tmp_path / "server.err"
-    with errors.open("wb") as err, started([judge.node, SCRIPTS / "login-server.mjs", judge.home], stdin=subprocess.PIPE,
+    with errors.open("wb") as err, started([conformance_runner.node, SCRIPTS / "login-server.mjs", conformance_runner.home], stdin=subprocess.PIPE,
                                            stdout=subprocess.PIPE, stderr=err) as process:
         yield line_of(process.stdout.fileno(), process)
         process.stdin.close()
-        assert process.wait(PATIENCE_S) == 0
+        assert process.wait(TIMEOUT_S) == 0
     assert errors.read_bytes() == b""
 
 
@@ -27,12 +27,12 @@ TYPESCRIPT, PYTHON = "TypeScript", "Python"
 
 
 @pytest.fixture
-def visit(judge, run):
-    """The visit of a client that is not content unless it was let in."""
+def run_login(conformance_runner, run):
+    """Runs a client that fails unless its login succeeds."""
     def make(client, url, revision="2025-11-25"):
         if client == PYTHON:
             return run([sys.executable, SCRIPTS / "py-login.py", url])
-        return run([judge.node, SCRIPTS / "conformance-auth.mjs", judge.home, url],
+        return run([conformance_runner.node, SCRIPTS / "conformance-auth.mjs", conformance_runner.home, url],
                    env={"MCP_CONFORMANCE_SCENARIO": "a login", "MCP_CONFORMANCE_PROTOCOL_VERSION": revision})
 
     return make
@@ -40,8 +40,8 @@ def visit(judge, run):
 
 @pytest.mark.interop
 @pytest.mark.parametrize("client", [TYPESCRIPT, PYTHON])
-def test_a_client_logs_in(server, visit, client):
-    ran = visit(client, server)
+def test_a_client_logs_in(server, run_login, client):
+    ran = run_login(client, server)
     assert ran.code == 0, str(ran)
 
 
@@ -49,10 +49,10 @@ def test_a_client_logs_in(server, visit, client):
     (TYPESCRIPT, "2025-11-25", "/"), (PYTHON, "2025-11-25", "/mcp"),
     *(pytest.param(*which, marks=pytest.mark.interop) for which in [
         (TYPESCRIPT, "2025-11-25", "/mcp"), (PYTHON, "2025-11-25", "/"), (TYPESCRIPT, "2026-07-28", "/mcp"), (TYPESCRIPT, "2026-07-28", "/")])])
-def test_a_client_logs_in_through_the_recorder(server, visit, mcpreel, tmp_path, client, revision, path):
+def test_a_client_logs_in_through_the_recorder(server, run_login, mcpreel, tmp_path, client, revision, path):
     file, errors = tmp_path / "r.jsonl", tmp_path / "err"
     with listening([*recording(mcpreel, server, file), "-vv"], errors) as address:
-        ran = visit(client, urllib.parse.urljoin(address, path), revision)
+        ran = run_login(client, urllib.parse.urljoin(address, path), revision)
     assert ran.code == 0, str(ran)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
     assert [line["status"] for line in lines if line.get("ev") == "response"].count(401) >= 1

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.interop
 
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
 SESSION = PEERS / "sessions" / "cassette.json"
-PATIENCE_S = 30
+TIMEOUT_S = 30
 
 
 @pytest.fixture(scope="session")
@@ -34,13 +34,13 @@ def server(python_peers):
 
 
 @contextlib.contextmanager
-def running(command, said):
-    """A server that prints its URL and ends with its stdin; what it says later goes into `said`."""
+def running(command, output):
+    """A server that prints its URL and ends with its stdin; what it says later goes into `output`."""
     with subprocess.Popen([os.fspath(word) for word in command], stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip()
-            said.append(process.communicate(timeout=PATIENCE_S)[0])
+            output.append(process.communicate(timeout=TIMEOUT_S)[0])
         finally:
             process.kill()
 
@@ -57,7 +57,7 @@ def http_server(server):
     with subprocess.Popen([*map(os.fspath, server), "--http", str(port)], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:
         try:
-            for _ in range(PATIENCE_S * 10):
+            for _ in range(TIMEOUT_S * 10):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                     break
                 time.sleep(0.1)
@@ -67,7 +67,7 @@ def http_server(server):
 
 
 @pytest.fixture(scope="session")
-def play(python_peers, run):
+def run_client(python_peers, run):
     """The official client plays the session with a server on stdio or at a URL: what it saw."""
     def make(*server):
         ran = run([python_peers / "bin/python", PEERS / "py-client.py", *server], timeout=60)
@@ -90,12 +90,12 @@ def convert(mcpreel, run):
 
 
 @pytest.fixture(scope="session")
-def recorded_by_it(recorder, server, play, run, tmp_path_factory):
+def mcp_recorder_session(recorder, server, run_client, run, tmp_path_factory):
     """Two sessions with the same server: over HTTP with the official client, and over stdio with its own."""
     where = tmp_path_factory.mktemp("recorded")
     with http_server(server) as target, running([*recorder, "record", target, where / "http.json"], []) as url:
-        seen = play("--url", url, SESSION)
-    assert seen == play(SESSION, "--", *server)
+        seen = run_client("--url", url, SESSION)
+    assert seen == run_client(SESSION, "--", *server)
     (where / "scenarios.yml").write_text(json.dumps({
         "schema_version": "1.0",
         "target": {"command": os.fspath(server[0]), "args": [os.fspath(server[1])]},
@@ -111,8 +111,8 @@ def recorded_by_it(recorder, server, play, run, tmp_path_factory):
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_a_cassette_of_mcp_recorder_is_rewritten_byte_for_byte(recorded_by_it, convert, tmp_path, transport):
-    cassette = recorded_by_it[0][transport]
+def test_a_cassette_of_mcp_recorder_is_rewritten_byte_for_byte(mcp_recorder_session, convert, tmp_path, transport):
+    cassette = mcp_recorder_session[0][transport]
     types = {one["type"] for one in json.loads(cassette.read_text())["interactions"]}
     assert types >= {"jsonrpc_request", "notification"} | ({"lifecycle"} if transport == "http" else set())
     native = convert(cassette, tmp_path / "native.jsonl", "--lossless")
@@ -120,8 +120,8 @@ def test_a_cassette_of_mcp_recorder_is_rewritten_byte_for_byte(recorded_by_it, c
 
 
 @pytest.mark.parametrize("transport", ["http", "stdio"])
-def test_inspect_prints_the_output_of_mcp_recorder(recorded_by_it, recorder, mcpreel, run, transport):
-    cassette = recorded_by_it[0][transport]
+def test_inspect_prints_the_output_of_mcp_recorder(mcp_recorder_session, recorder, mcpreel, run, transport):
+    cassette = mcp_recorder_session[0][transport]
     its = run([*recorder, "cli", "inspect", cassette])
     ours = run([mcpreel, "inspect", cassette])
     assert (its.code, ours.code, ours.err) == (0, 0, b""), f"{its}\n{ours}"
@@ -129,23 +129,23 @@ def test_inspect_prints_the_output_of_mcp_recorder(recorded_by_it, recorder, mcp
     assert (ours.out != its.out) == (transport == "http")  # the only arrows without a blank
 
 
-def test_a_cassette_of_mcp_recorder_is_replayed(recorded_by_it, mcpreel, play):
-    cassettes, seen = recorded_by_it
-    assert play(SESSION, "--", mcpreel, "replay", cassettes["http"]) == seen
+def test_a_cassette_of_mcp_recorder_is_replayed(mcp_recorder_session, mcpreel, run_client):
+    cassettes, seen = mcp_recorder_session
+    assert run_client(SESSION, "--", mcpreel, "replay", cassettes["http"]) == seen
 
 
-def test_mcp_recorder_replays_our_cassette(recorder, server, mcpreel, play, convert, tmp_path):
-    seen = play(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
+def test_mcp_recorder_replays_our_cassette(recorder, server, mcpreel, run_client, convert, tmp_path):
+    seen = run_client(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
     cassette = convert(tmp_path / "session.jsonl", tmp_path / "session.json")
-    said = []
-    with running([*recorder, "replay", cassette], said) as url:
-        assert play("--url", url, SESSION) == seen
-    assert json.loads(said[0]) == {"all_consumed": True, "unmatched": []}
+    output = []
+    with running([*recorder, "replay", cassette], output) as url:
+        assert run_client("--url", url, SESSION) == seen
+    assert json.loads(output[0]) == {"all_consumed": True, "unmatched": []}
 
 
-def test_mcp_recorder_rewrites_our_cassette_unchanged(recorder, server, mcpreel, play, convert, run, tmp_path):
+def test_mcp_recorder_rewrites_our_cassette_unchanged(recorder, server, mcpreel, run_client, convert, run, tmp_path):
     """It loads and saves the file without a change: layout, order and spelling are its own."""
-    play(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
+    run_client(SESSION, "--", mcpreel, "record", "-o", tmp_path / "session.jsonl", "--", *server)
     cassette = convert(tmp_path / "session.jsonl", tmp_path / "session.json")
     ran = run([*recorder, "save-again", cassette, tmp_path / "again.json"])
     assert ran.code == 0, str(ran)
@@ -163,10 +163,10 @@ def test_generated_cassettes_are_rewritten_byte_for_byte(recorder, convert, run,
         back.unlink()
 
 
-LEFT_OUT = rb"(mcpreel: warning: \S+:\d+:\d+: a number out of range; left out\n)*"
+OMITTED_NUMBER = rb"(mcpreel: warning: \S+:\d+:\d+: a number out of range; left out\n)*"
 
 
-def forget_statuses_out_of_range(its, ours):
+def remove_statuses_out_of_range(its, ours):
     """mcpreel leaves out a status that HTTP does not have, with a warning, because no response can be sent with it.
     A native recording keeps the two other members with the HTTP response, which is not there then."""
     for one, other in zip(its["interactions"], ours["interactions"]):
@@ -176,30 +176,30 @@ def forget_statuses_out_of_range(its, ours):
 
 
 def test_damaged_cassettes_are_accepted_or_rejected_by_both(recorder, mcpreel, convert, run, tmp_path):
-    spoilt, again = tmp_path / "spoilt", tmp_path / "again"
-    spoilt.mkdir()
+    damaged, again = tmp_path / "spoilt", tmp_path / "again"
+    damaged.mkdir()
     again.mkdir()
-    assert run([*recorder, "spoil", spoilt, "1", "300"]).code == 0
-    its = json.loads(run([*recorder, "judge", spoilt]).out)
+    assert run([*recorder, "spoil", damaged, "1", "300"]).code == 0
+    its = json.loads(run([*recorder, "judge", damaged]).out)
     assert 50 < sum(verdict is None for verdict in its.values()) < 250
     for name, verdict in its.items():
-        ran = run([mcpreel, "inspect", spoilt / name])
-        assert ran.code == (3 if verdict is None else 0), f"{ran}\n{(spoilt / name).read_text()}"
+        ran = run([mcpreel, "inspect", damaged / name])
+        assert ran.code == (3 if verdict is None else 0), f"{ran}\n{(damaged / name).read_text()}"
         if verdict is None:
-            assert re.fullmatch(LEFT_OUT + rb"mcpreel: \S+:\d+:\d+: [^\n]+\n(  [^\n]+\n)?", ran.err), str(ran)
+            assert re.fullmatch(OMITTED_NUMBER + rb"mcpreel: \S+:\d+:\d+: [^\n]+\n(  [^\n]+\n)?", ran.err), str(ran)
         else:
-            convert(spoilt / name, again / name)
+            convert(damaged / name, again / name)
     ours = json.loads(run([*recorder, "judge", again]).out)
     for name, verdict in ours.items():
-        if "recorded_at" not in json.loads((spoilt / name).read_text()).get("metadata", {}):
+        if "recorded_at" not in json.loads((damaged / name).read_text()).get("metadata", {}):
             verdict["metadata"]["recorded_at"] = its[name]["metadata"]["recorded_at"]  # it takes the present moment
-        forget_statuses_out_of_range(its[name], verdict)
-        assert verdict == its[name], (spoilt / name).read_text()
+        remove_statuses_out_of_range(its[name], verdict)
+        assert verdict == its[name], (damaged / name).read_text()
 
 
-def test_verify_prints_its_lines_for_get_and_delete(recorded_by_it, recorder, server, mcpreel, run, tmp_path):
+def test_verify_prints_its_lines_for_get_and_delete(mcp_recorder_session, recorder, server, mcpreel, run, tmp_path):
     """A session over HTTP ends with DELETE, and a client asks for the stream of the session with GET."""
-    cassette = recorded_by_it[0]["http"]
+    cassette = mcp_recorder_session[0]["http"]
     command = " ".join(map(os.fspath, server))
     its = run([*recorder, "cli", "verify", "--cassette", cassette, "--target-stdio", command])
     ours = run([mcpreel, "verify", "--cassette", cassette, "--target-stdio", command])

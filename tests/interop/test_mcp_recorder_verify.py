@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from test_mcp_recorder import SESSION, free_port, http_server, play, recorder, running, server  # noqa: F401
+from test_mcp_recorder import SESSION, free_port, http_server, run_client, recorder, running, server  # noqa: F401
 
 pytestmark = pytest.mark.interop
 
@@ -21,13 +21,13 @@ TRANSPORTS = pytest.mark.parametrize("transport", ["http", "stdio"])
 
 
 @pytest.fixture(scope="session")
-def cassettes(recorder, server, play, tmp_path_factory):  # noqa: F811
+def cassettes(recorder, server, run_client, tmp_path_factory):  # noqa: F811
     """The cassettes that mcp-recorder wrote of the same session on both transports, without its GET and DELETE."""
     where = tmp_path_factory.mktemp("verified")
     with http_server(server) as target, running([*recorder, "record", target, where / "http.json"], []) as url:
-        play("--url", url, SESSION)
+        run_client("--url", url, SESSION)
     with running([*recorder, "record-stdio", where / "stdio.json", *server], []) as url:
-        play("--url", url, SESSION)
+        run_client("--url", url, SESSION)
     found = {}
     for transport in ("http", "stdio"):
         found[transport] = json.loads((where / f"{transport}.json").read_text())
@@ -61,7 +61,7 @@ def verdicts_of(ran):
 
 
 @pytest.fixture
-def both(recorder, mcpreel, run, targets, tmp_path):  # noqa: F811
+def verify_with_both(recorder, mcpreel, run, targets, tmp_path):  # noqa: F811
     """Verifies a cassette with both: its verdicts, and ours."""
     def make(target, cassette, *options):
         file = tmp_path / "cassette.json"
@@ -74,11 +74,11 @@ def both(recorder, mcpreel, run, targets, tmp_path):  # noqa: F811
     return make
 
 
-def copied(cassette):
+def copy_of(cassette):
     return json.loads(json.dumps(cassette))
 
 
-def place_of(cassette, method, name=None):
+def interaction_index(cassette, method, name=None):
     for place, one in enumerate(cassette["interactions"]):
         request = one["request"] or {}
         if request.get("method") == method and (name is None or request["params"].get("name") == name):
@@ -87,8 +87,8 @@ def place_of(cassette, method, name=None):
 
 
 @TRANSPORTS
-def test_a_clean_cassette_passes_with_both(cassettes, both, transport):
-    its, ours = both(transport, cassettes[transport])
+def test_a_clean_cassette_passes_with_both(cassettes, verify_with_both, transport):
+    its, ours = verify_with_both(transport, cassettes[transport])
     assert its.calls == ours.calls and its.failed() == [], f"{its.text}\n{ours.text}"
     assert (its.code, ours.code) == (0, 0)
     assert len(ours.calls) == len(cassettes[transport]["interactions"])
@@ -190,29 +190,29 @@ PLANTED = [
 
 @TRANSPORTS
 @pytest.mark.parametrize("changes", PLANTED, ids=lambda changes: "-".join(change.__name__ for change in changes.values()))
-def test_planted_changes_get_the_same_verdicts(cassettes, both, transport, changes):
-    cassette = copied(cassettes[transport])
+def test_planted_changes_get_the_same_verdicts(cassettes, verify_with_both, transport, changes):
+    cassette = copy_of(cassettes[transport])
     planted = set()
     for which, change in changes.items():
-        place = place_of(cassette, *which)
+        place = interaction_index(cassette, *which)
         change(cassette["interactions"][place]["response"])
         if change is not ignored_members:
             planted.add(place)
-    its, ours = both(transport, cassette)
+    its, ours = verify_with_both(transport, cassette)
     assert its.calls == ours.calls, f"{its.text}\n{ours.text}"
     assert set(its.failed()) == planted, its.text
     assert (its.code, ours.code) == (1, 1)
 
 
 @TRANSPORTS
-def test_ignored_fields_and_paths_have_the_same_effect(cassettes, both, transport):
-    cassette = copied(cassettes[transport])
-    place = place_of(cassette, *WEATHER)
+def test_ignored_fields_and_paths_have_the_same_effect(cassettes, verify_with_both, transport):
+    cassette = copy_of(cassettes[transport])
+    place = interaction_index(cassette, *WEATHER)
     structured(cassette["interactions"][place]["response"])
     version(cassette["interactions"][0]["response"])
-    description(cassette["interactions"][place_of(cassette, "tools/list")]["response"])
-    its, ours = both(transport, cassette, "--ignore-fields", "planted", "--ignore-paths", "$.result.serverInfo.version")
-    assert its.calls == ours.calls and its.failed() == [place_of(cassette, "tools/list")], f"{its.text}\n{ours.text}"
+    description(cassette["interactions"][interaction_index(cassette, "tools/list")]["response"])
+    its, ours = verify_with_both(transport, cassette, "--ignore-fields", "planted", "--ignore-paths", "$.result.serverInfo.version")
+    assert its.calls == ours.calls and its.failed() == [interaction_index(cassette, "tools/list")], f"{its.text}\n{ours.text}"
 
 
 # Deviations: the interaction fails with mcp-recorder and passes with us, for the reason of a row of the page.
@@ -228,35 +228,35 @@ def assert_only_it_fails(its, ours, *places):
     assert ours.code == 0
 
 
-def test_placeholders_match(cassettes, both):
+def test_placeholders_match(cassettes, verify_with_both):
     row("| a placeholder `[REDACTED]` in the cassette matches any text |")
-    cassette = copied(cassettes["stdio"])
-    place = place_of(cassette, *ECHO)
+    cassette = copy_of(cassettes["stdio"])
+    place = interaction_index(cassette, *ECHO)
     cassette["interactions"][place]["response"]["result"]["content"][0]["text"] = "[REDACTED]"
     cassette["interactions"][place]["response"]["result"]["structuredContent"]["result"] = "Grüße\t[REDACTED]"
-    assert_only_it_fails(*both("stdio", cassette), place)
+    assert_only_it_fails(*verify_with_both("stdio", cassette), place)
 
 
 @pytest.mark.parametrize("option", [["--ignore-fields", "planted"], ["--ignore-paths", "$.result.content[0].text.planted"]],
                          ids=["fields", "paths"])
-def test_ignore_rules_reach_inside_json_in_strings(cassettes, both, option):
+def test_ignore_rules_reach_inside_json_in_strings(cassettes, verify_with_both, option):
     row("| ignore rules reach inside JSON in strings, and apply to elements of arrays |")
-    cassette = copied(cassettes["stdio"])
-    place = place_of(cassette, *WEATHER)
+    cassette = copy_of(cassettes["stdio"])
+    place = interaction_index(cassette, *WEATHER)
     json_in_text(cassette["interactions"][place]["response"])
-    assert_only_it_fails(*both("stdio", cassette, *option), place)
+    assert_only_it_fails(*verify_with_both("stdio", cassette, *option), place)
 
 
-def test_ignore_rules_apply_to_elements(cassettes, both):
-    cassette = copied(cassettes["stdio"])
-    place = place_of(cassette, *ECHO)
+def test_ignore_rules_apply_to_elements(cassettes, verify_with_both):
+    cassette = copy_of(cassettes["stdio"])
+    place = interaction_index(cassette, *ECHO)
     text(cassette["interactions"][place]["response"])
-    assert_only_it_fails(*both("stdio", cassette, "--ignore-paths", "$.result.content[0]"), place)
+    assert_only_it_fails(*verify_with_both("stdio", cassette, "--ignore-paths", "$.result.content[0]"), place)
 
 
 def called(cassette, name, arguments, response, **meta):
     """Adds a call at the end; its place."""
-    one = copied(cassette["interactions"][place_of(cassette, "tools/call")])
+    one = copy_of(cassette["interactions"][interaction_index(cassette, "tools/call")])
     one["request"] = {"jsonrpc": "2.0", "id": 4000 + len(cassette["interactions"]), "method": "tools/call",
                       "params": {"name": name, "arguments": arguments, **meta}}
     one["response"] = {"jsonrpc": "2.0", "id": one["request"]["id"], "result": response}
@@ -264,22 +264,22 @@ def called(cassette, name, arguments, response, **meta):
     return len(cassette["interactions"]) - 1
 
 
-def test_a_response_after_notifications_is_found(cassettes, both):
+def test_a_response_after_notifications_is_found(cassettes, verify_with_both):
     row("| a response after progress or log notifications is found |")
-    cassette = copied(cassettes["http"])
+    cassette = copy_of(cassettes["http"])
     place = called(cassette, "count", {"to": 2}, {"content": [{"type": "text", "text": "counted to 2"}], "isError": False,
                                                   "structuredContent": {"result": "counted to 2"}}, _meta={"progressToken": 77})
-    its, ours = both("http", cassette)
+    its, ours = verify_with_both("http", cassette)
     assert_only_it_fails(its, ours, place)
 
 
-def test_server_requests_are_answered(cassettes, both):
+def test_server_requests_are_answered(cassettes, verify_with_both):
     """It leaves the server without an answer until a time limit; with us the server gets -32601, and says so."""
     row("| server requests get the recorded response, or −32601 |")
-    cassette = copied(cassettes["stdio"])
+    cassette = copy_of(cassettes["stdio"])
     cassette["interactions"][0]["request"]["params"]["capabilities"] = {"sampling": {}}
     place = called(cassette, "sample", {"question": "why?"}, {"content": []})
-    its, ours = both("stdio", cassette, "--ignore-fields", "content")
+    its, ours = verify_with_both("stdio", cassette, "--ignore-fields", "content")
     assert its.failed() == [place] and "did not respond" in its.text, its.text
     assert ours.failed() == [place] and '"code": -32601' in ours.text, ours.text
 
@@ -301,28 +301,28 @@ for line in sys.stdin:
 '''
 
 
-def test_values_of_the_live_server_are_carried_forward(cassettes, both, tmp_path):
+def test_values_of_the_live_server_are_carried_forward(cassettes, verify_with_both, tmp_path):
     row("| values that the live server generates (task ids, cursors) are carried into later requests |")
     (tmp_path / "minting.py").write_text(MINTING)
-    cassette = copied(cassettes["stdio"])
+    cassette = copy_of(cassettes["stdio"])
     result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "m", "version": "1"}}
     cassette["interactions"][0]["response"]["result"] = result
     del cassette["interactions"][2:]
-    start = copied(cassettes["stdio"])
-    cassette["interactions"].append(start["interactions"][place_of(start, "tools/call")])
+    start = copy_of(cassettes["stdio"])
+    cassette["interactions"].append(start["interactions"][interaction_index(start, "tools/call")])
     called(cassette, "open", {}, {"content": [], "structuredContent": {"handle": "doc-000000001"}})
     del cassette["interactions"][2]
-    extra = copied(cassette["interactions"][2])
+    extra = copy_of(cassette["interactions"][2])
     extra["request"]["id"], extra["request"]["params"] = 5000, {"name": "read", "arguments": {"handle": "doc-000000001"}}
     extra["response"] = {"jsonrpc": "2.0", "id": 5000, "result": {"content": []}}
     cassette["interactions"].append(extra)
     target = ["--target-stdio", shlex.join([sys.executable, os.fspath(tmp_path / "minting.py")])]
-    assert_only_it_fails(*both(target, cassette, "--ignore-fields", "handle"), 3)
+    assert_only_it_fails(*verify_with_both(target, cassette, "--ignore-fields", "handle"), 3)
 
 
-def test_an_unusable_target_or_cassette_has_its_own_exit_code(cassettes, both, recorder, mcpreel, run, tmp_path):  # noqa: F811
+def test_an_unusable_target_or_cassette_has_its_own_exit_code(cassettes, verify_with_both, recorder, mcpreel, run, tmp_path):  # noqa: F811
     row("| an unreachable server is one error with exit code 4, a missing or unusable cassette exit code 3 |")
-    its, ours = both(["--target", f"http://127.0.0.1:{free_port()}"], cassettes["http"])
+    its, ours = verify_with_both(["--target", f"http://127.0.0.1:{free_port()}"], cassettes["http"])
     assert (its.code, ours.code) == (1, 4) and ours.calls == []
     (tmp_path / "bad.json").write_text("{")
     for file, code in (("none.json", 1), ("bad.json", 1)):

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from peers import CLIENTS, SERVERS, assert_same, assert_same_live, ended_well, on_stdio, survivors
+from peers import CLIENTS, SERVERS, assert_same, assert_same_live, ended_well, stdio_server_named, remaining_processes
 from verdicts import assert_clean
 
 pytestmark = pytest.mark.interop
@@ -26,23 +26,23 @@ def recordings(folder):
 
 
 @pytest.fixture(scope="session")
-def taped(stage, mcpreel):
+def recorded_folder(peer_runner, mcpreel):
     """A session through 'mcpreel record', and the folder of its recordings: one for each time a client started
     the server, of which some it only asked what they speak, and ended by a signal."""
     made = {}
 
     def get(client, server):
         if (client, server) not in made:
-            folder = stage.fresh()
-            command = [mcpreel, "record", "-o", folder, "--", *stage.server(server)]
-            made[client, server] = stage.play(client, server, command, watched=False), folder
+            folder = peer_runner.new_folder()
+            command = [mcpreel, "record", "-o", folder, "--", *peer_runner.server(server)]
+            made[client, server] = peer_runner.run_stdio(client, server, command, logged=False), folder
         return made[client, server]
 
     return get
 
 
 @pytest.fixture
-def whole(mcpreel, run, tmp_path):
+def joined_recording(mcpreel, run, tmp_path):
     """One recording of all that a session left behind."""
     def get(folder):
         files = recordings(folder)
@@ -57,59 +57,59 @@ def whole(mcpreel, run, tmp_path):
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_recorded_session_equals_the_direct_one(direct, taped, client, server):
-    played, _ = taped(client, server)
-    assert_same_live(server, direct(client, server).document, played.document)
-    assert survivors(played.mark) == []
+def test_a_recorded_session_equals_the_direct_one(direct, recorded_folder, client, server):
+    session_result, _ = recorded_folder(client, server)
+    assert_same_live(server, direct(client, server).document, session_result.document)
+    assert remaining_processes(session_result.mark) == []
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_every_recording_is_complete(taped, mcpreel, run, client, server):
-    files = recordings(taped(client, server)[1])
-    assert len(files) == 1 + CLIENTS[client].siblings
+def test_every_recording_is_complete(recorded_folder, mcpreel, run, client, server):
+    files = recordings(recorded_folder(client, server)[1])
+    assert len(files) == 1 + CLIENTS[client].starts_twice
     for file in files:
-        checked = run([mcpreel, "check", "--json", "--ignore", ",".join((*SERVERS[server].odd, "server-exit")), file])
+        checked = run([mcpreel, "check", "--json", "--ignore", ",".join((*SERVERS[server].expected_findings, "server-exit")), file])
         assert checked.code == 0, str(checked)
-        told = json.loads(run([mcpreel, "inspect", "--json", file]).out)
+        report = json.loads(run([mcpreel, "inspect", "--json", file]).out)
         kept = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
         for side, direction in (("client", "c2s"), ("server", "s2c")):
-            assert told["totals"][side]["messages"] == sum(line.get("dir") == direction for line in kept)
+            assert report["totals"][side]["messages"] == sum(line.get("dir") == direction for line in kept)
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_recording_has_client_and_server_info(taped, mcpreel, run, whole, client, server):
-    played, folder = taped(client, server)
-    told = json.loads(run([mcpreel, "inspect", "--json", whole(folder)]).out)
-    assert told["protocol_version"] == played.document["server"]["protocol"]
-    assert told["server"]["name"] == played.document["server"]["info"]["name"]
-    asked = {}
-    for step in played.document["steps"]:
+def test_a_recording_has_client_and_server_info(recorded_folder, mcpreel, run, joined_recording, client, server):
+    session_result, folder = recorded_folder(client, server)
+    report = json.loads(run([mcpreel, "inspect", "--json", joined_recording(folder)]).out)
+    assert report["protocol_version"] == session_result.document["server"]["protocol"]
+    assert report["server"]["name"] == session_result.document["server"]["info"]["name"]
+    sent_calls = {}
+    for step in session_result.document["steps"]:
         for one in step["step"].get("together", [step["step"].get("cancel", step["step"])]):
             if one.get("ask") == "tools/call":
-                asked[one["params"]["name"]] = asked.get(one["params"]["name"], 0) + 1
-    calls = {one["subject"]: one["calls"] for one in told["operations"]
+                sent_calls[one["params"]["name"]] = sent_calls.get(one["params"]["name"], 0) + 1
+    calls = {one["subject"]: one["calls"] for one in report["operations"]
              if one["from"] == "client" and one["method"] == "tools/call"}
-    assert calls == asked
+    assert calls == sent_calls
 
 
 @pytest.mark.parametrize("client,server", MATRIX)
-def test_a_replayed_session_equals_the_recorded_one(taped, whole, replayed, client, server):
-    played, folder = taped(client, server)
-    again = replayed(client, server, whole(folder), "by-request")  # not all send a step's requests in one order
-    assert_same(played.document, again.document)
+def test_a_replayed_session_equals_the_recorded_one(recorded_folder, joined_recording, replayed, client, server):
+    session_result, folder = recorded_folder(client, server)
+    again = replayed(client, server, joined_recording(folder), "by-request")  # not all send a step's requests in one order
+    assert_same(session_result.document, again.document)
     assert ended_well(client, again.status), again.err
-    assert survivors(again.mark) == []
+    assert remaining_processes(again.mark) == []
 
 
 @pytest.mark.parametrize("server", ["everything", "python"])
-def test_a_client_of_both_protocols_replays_a_stateful_recording(taped, whole, replayed, server):
-    played, folder = taped("ts", server)
-    again = replayed("py-auto", server, whole(folder), "sequential", ids="strings")
-    assert_same(played.document, again.document)
+def test_a_client_of_both_protocols_replays_a_stateful_recording(recorded_folder, joined_recording, replayed, server):
+    session_result, folder = recorded_folder("ts", server)
+    again = replayed("py-auto", server, joined_recording(folder), "sequential", ids="strings")
+    assert_same(session_result.document, again.document)
     assert again.status == 0, again.err
 
 
 @pytest.mark.parametrize("client,server", VERIFIED)
-def test_a_recorded_session_verifies_clean(taped, whole, stage, mcpreel, run, client, server):
-    file, folder = whole(taped(client, server)[1]), stage.empty_folder(server)
-    assert_clean(run([mcpreel, "--json", "verify", file, "--", *stage.server(server)], timeout=120, env=on_stdio(server).env(folder)))
+def test_a_recorded_session_verifies_clean(recorded_folder, joined_recording, peer_runner, mcpreel, run, client, server):
+    file, folder = joined_recording(recorded_folder(client, server)[1]), peer_runner.empty_folder(server)
+    assert_clean(run([mcpreel, "--json", "verify", file, "--", *peer_runner.server(server)], timeout=120, env=stdio_server_named(server).env(folder)))

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from conformance import listening, recording
-from peers import USED, apart, assert_same, listener, survivors
+from peers import POPULAR_SERVERS, group_unsolicited, assert_same, http_server_named, remaining_processes
 from processes import started, url_in
 
 pytestmark = pytest.mark.interop
@@ -17,7 +17,7 @@ PAGE = b"""<!doctype html><title>Reel</title><link rel="icon" href="data:,"><h1>
 <button onclick="document.querySelector('p').textContent = 'clicked'">Press</button><p>waiting</p>"""
 
 # Text that the responses must contain to be those of a working server, by the number of the step.
-TOLD = {
+EXPECTED_TEXT = {
     "git": {1: "A memo", 2: "modified:   memo.txt", 3: "+buy two tapes", 4: "no-such"},
     "sqlite": {2: "affected_rows': 2", 3: "日本", 4: "syntax error"},
     "playwright": {1: "Page Title: Reel", 2: "name: 'Press'", 3: "clicked", 4: "image/png"},
@@ -38,32 +38,32 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def page(stage):
+def page(peer_runner):
     """The page that a browser is sent to: at one URL, so that a replay is asked for the same."""
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        stage.page = f"http://127.0.0.1:{server.server_port}/"
+        peer_runner.page = f"http://127.0.0.1:{server.server_port}/"
         yield
         server.shutdown()
 
 
-def judge_answers(server, document):
+def assert_server_results(server, document):
     assert len(document["steps"][0]["result"]["tools"]) > 3
-    for step, said in TOLD[server].items():
-        assert said in json.dumps(document["steps"][step]["result"], ensure_ascii=False), document["steps"][step]
+    for step, expected_text in EXPECTED_TEXT[server].items():
+        assert expected_text in json.dumps(document["steps"][step]["result"], ensure_ascii=False), document["steps"][step]
 
 
-@pytest.mark.parametrize("server", USED)
+@pytest.mark.parametrize("server", POPULAR_SERVERS)
 def test_a_replayed_session_equals_the_recorded_one(recorded, replayed, server):
-    tape = recorded("ts", server)
-    judge_answers(server, tape.played.document)
-    assert survivors(tape.played.mark) == []
-    again = replayed("ts", server, tape.file, "by-request", ids="strings")
-    assert_same(tape.played.document, again.document)
+    recorded_session = recorded("ts", server)
+    assert_server_results(server, recorded_session.result.document)
+    assert remaining_processes(recorded_session.result.mark) == []
+    again = replayed("ts", server, recorded_session.file, "by-request", ids="strings")
+    assert_same(recorded_session.result.document, again.document)
     assert again.status == 0, again.err
 
 
-@pytest.mark.parametrize("server", USED)
+@pytest.mark.parametrize("server", POPULAR_SERVERS)
 def test_a_recording_is_complete(recorded, mcpreel, run, server):
     # A busy machine lets some servers take longer to end than the client waits.
     checked = run([mcpreel, "check", "--json", "--ignore", "server-exit", recorded("ts", server).file])
@@ -71,19 +71,19 @@ def test_a_recording_is_complete(recorded, mcpreel, run, server):
 
 
 @contextlib.contextmanager
-def serving(stage, name):
+def serve_http_from_config(peer_runner, name):
     """The URL of a server that says it in the configuration that it prints on stderr."""
-    where, peer = stage.fresh(), listener(name)
-    with (where / "err").open("wb") as err, started(peer.words(stage.home(peer.group), where), stdin=subprocess.DEVNULL,
+    where, peer = peer_runner.new_folder(), http_server_named(name)
+    with (where / "err").open("wb") as err, started(peer.words(peer_runner.home(peer.group), where), stdin=subprocess.DEVNULL,
                                                     stdout=subprocess.DEVNULL, stderr=err) as process:
         yield url_in(where / "err", process, r'"url": "(http://\S+)"')
 
 
-def test_a_server_that_checks_the_host_is_recorded_over_http(stage, mcpreel, replayed_visit):
-    where, server = stage.fresh(), "playwright"
-    with serving(stage, server) as url:
+def test_a_server_that_checks_the_host_is_recorded_over_http(peer_runner, mcpreel, replayed_http):
+    where, server = peer_runner.new_folder(), "playwright"
+    with serve_http_from_config(peer_runner, server) as url:
         with listening(recording(mcpreel, url, where / "session.jsonl"), where / "err") as address:
-            tape = stage.visit("ts", server, f"{address}/mcp")
-    judge_answers(server, tape)
-    again = replayed_visit("ts", server, where / "session.jsonl", ids="strings")
-    assert_same(apart(tape, server), apart(again, server))
+            recorded_session = peer_runner.run_http("ts", server, f"{address}/mcp")
+    assert_server_results(server, recorded_session)
+    again = replayed_http("ts", server, where / "session.jsonl", ids="strings")
+    assert_same(group_unsolicited(recorded_session, server), group_unsolicited(again, server))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from conformance import listening
-from peers import apart, assert_same
+from peers import group_unsolicited, assert_same
 
 OTHERS = [("py", "fastmcp"), ("ts-1.12", "ts"), ("ts-2", "ts-2"), ("go", "go"), ("rmcp", "rmcp")]
 STDIO = [("ts", "ts"), ("py", "python"), *(pytest.param(*pair, marks=pytest.mark.interop) for pair in [("py", "ts"), ("py-auto", "ts-2"), *OTHERS])]
@@ -22,8 +22,8 @@ def without_tools(file):
     """Takes the calls of tools out of a recording, but for those during which something else was sent. Returns how many these were."""
     texts = [line for line in file.read_text().split("\n") if line]
     lines = [json.loads(text) for text in texts]
-    said = [line for line in lines if line["type"] == "message"]
-    pairs = [(one, other) for one, other in itertools.pairwise(said) if one["dir"] == "c2s" and one["msg"].get("method") == "tools/call"
+    messages = [line for line in lines if line["type"] == "message"]
+    pairs = [(one, other) for one, other in itertools.pairwise(messages) if one["dir"] == "c2s" and one["msg"].get("method") == "tools/call"
              and other["dir"] == "s2c" and "method" not in other["msg"] and other["msg"].get("id") == one["msg"]["id"]]
     seqs = {line["seq"] for pair in pairs for line in pair}
     exchanges = {one["exchange"] for one, _ in pairs if "exchange" in one}
@@ -33,48 +33,48 @@ def without_tools(file):
 
 
 def recording_in(report):
-    told = json.loads(report.read_text())
-    assert told["exit_code"] == 0, told
-    return told["recording"]
+    contents = json.loads(report.read_text())
+    assert contents["exit_code"] == 0, contents
+    return contents["recording"]
 
 
 @pytest.mark.parametrize("client,server", STDIO)
-def test_a_stdio_session_is_recorded_replayed_and_appended(direct, stage, mcpreel, client, server):
-    where = stage.fresh()
+def test_a_stdio_session_is_recorded_replayed_and_appended(direct, peer_runner, mcpreel, client, server):
+    where = peer_runner.new_folder()
     file, report = where / "session.jsonl", where / "report.json"
-    want = direct(client, server).document
+    expected = direct(client, server).document
 
-    def play(mode, env=None):
-        command = [mcpreel, "replay", "--record-mode", mode, "--force", "--report", report, file, "--", *stage.server(server)]
-        played = stage.play(client, server, command, env=env, watched=False)
-        assert_same(apart(want, server), apart(played.document, server))
+    def run_stdio_mode(mode, env=None):
+        command = [mcpreel, "replay", "--record-mode", mode, "--force", "--report", report, file, "--", *peer_runner.server(server)]
+        session_result = peer_runner.run_stdio(client, server, command, env=env, logged=False)
+        assert_same(group_unsolicited(expected, server), group_unsolicited(session_result.document, server))
         return recording_in(report)
 
-    made = play("rewrite")
+    made = run_stdio_mode("rewrite")
     assert made["rewritten"] > 3 and made["written"] == os.fspath(file)
     tools = without_tools(file)
-    grown = play("append")
-    assert tools and grown["appended"] == tools and grown["replayed"] > 0
-    assert play("once", {"PATH": os.fspath(stage.fresh())})["replayed"] == grown["replayed"] + grown["appended"]
+    appended = run_stdio_mode("append")
+    assert tools and appended["appended"] == tools and appended["replayed"] > 0
+    assert run_stdio_mode("once", {"PATH": os.fspath(peer_runner.new_folder())})["replayed"] == appended["replayed"] + appended["appended"]
 
 
 @pytest.mark.parametrize("client,server", HTTP)
-def test_an_http_session_is_recorded_replayed_and_appended(visited, stage, mcpreel, client, server):
-    where = stage.fresh()
+def test_an_http_session_is_recorded_replayed_and_appended(direct_http, peer_runner, mcpreel, client, server):
+    where = peer_runner.new_folder()
     file, report = where / "session.jsonl", where / "report.json"
-    want = visited(client, server)
+    expected = direct_http(client, server)
 
-    def visit(mode):
-        with stage.serve(server) as url:
+    def run_http_mode(mode):
+        with peer_runner.serve_http(server) as url:
             command = [mcpreel, "replay", "--listen", "127.0.0.1:0", "--record-mode", mode, "--force", "--report", report, "--url", url, file]
             with listening(command, where / "err") as address:
                 path = urlsplit(url).path if mode == "rewrite" else "/mcp"
-                seen = stage.visit(client, server, address + path)
-        assert_same(apart(want, server), apart(seen, server))
+                seen = peer_runner.run_http(client, server, address + path)
+        assert_same(group_unsolicited(expected, server), group_unsolicited(seen, server))
         return recording_in(report)
 
-    assert visit("rewrite")["rewritten"] > 3
+    assert run_http_mode("rewrite")["rewritten"] > 3
     tools = without_tools(file)
-    grown = visit("append")
-    assert tools and grown["appended"] == tools and grown["replayed"] > 0
-    assert visit("append")["appended"] == 0
+    appended = run_http_mode("append")
+    assert tools and appended["appended"] == tools and appended["replayed"] > 0
+    assert run_http_mode("append")["appended"] == 0

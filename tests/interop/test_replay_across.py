@@ -12,21 +12,21 @@ RECORDED = [("ts", "ts"), ("ts-1.12", "ts"), ("ts-2", "ts"), ("py", "ts"), ("go"
             ("ts-2", "ts-2"), ("py-auto", "ts-2")]
 
 # Servers of both eras talk to a client of both eras in another way than to one of the old one.
-BOTH_ERAS = ("go", "ts-2", "rmcp")
-PAIRS = [(teller, server, listener, ids) for teller, server in RECORDED for listener in CLIENTS
+BOTH_PROTOCOLS = ("go", "ts-2", "rmcp")
+PAIRS = [(recorded_client, server, replaying_client, ids) for recorded_client, server in RECORDED for replaying_client in CLIENTS
          for ids in ("numbers", "strings")
-         if (server not in BOTH_ERAS or teller.endswith("-auto") == listener.endswith("-auto"))
-         and (ids == "numbers" or CLIENTS[listener].strings)]
+         if (server not in BOTH_PROTOCOLS or recorded_client.endswith("-auto") == replaying_client.endswith("-auto"))
+         and (ids == "numbers" or CLIENTS[replaying_client].strings)]
 
 
-def beyond_negotiation(document):
+def without_negotiated_version(document):
     """Returns the results of a client without the negotiated version: that of a recording may be older than the
     server's."""
     return {**document, "server": {**document["server"], "protocol": None}}
 
 
-@pytest.mark.parametrize("teller,server,listener,ids", PAIRS)
-def test_every_client_replays_a_recording_of_another_client(direct, recorded, replayed, teller, server, listener, ids):
-    heard = replayed(listener, server, recorded(teller, server).file, "by-request", ids=ids)
-    assert_same_live(server, beyond_negotiation(direct(listener, server).document), beyond_negotiation(heard.document))
-    assert ended_well(listener, heard.status), heard.err
+@pytest.mark.parametrize("recorded_client,server,replaying_client,ids", PAIRS)
+def test_every_client_replays_a_recording_of_another_client(direct, recorded, replayed, recorded_client, server, replaying_client, ids):
+    replayed_session = replayed(replaying_client, server, recorded(recorded_client, server).file, "by-request", ids=ids)
+    assert_same_live(server, without_negotiated_version(direct(replaying_client, server).document), without_negotiated_version(replayed_session.document))
+    assert ended_well(replaying_client, replayed_session.status), replayed_session.err

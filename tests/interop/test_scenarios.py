@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.interop
 
 PEERS = pathlib.Path(__file__).resolve().parent.parent / "peers"
-PATIENCE_S = 30
+TIMEOUT_S = 30
 SCENARIOS = {
     "tools": {"description": "Tools", "actions": [
         "list_tools",
@@ -37,7 +37,7 @@ def http_target(server):
     with subprocess.Popen([*map(os.fspath, server), "--http", str(port)], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL) as process:
         try:
-            for _ in range(PATIENCE_S * 10):
+            for _ in range(TIMEOUT_S * 10):
                 with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                     break
                 time.sleep(0.1)
@@ -47,7 +47,7 @@ def http_target(server):
 
 
 @pytest.fixture(scope="session", params=["stdio", "http"])
-def both(request, python_peers, recorder_peer, mcpreel, run, tmp_path_factory):
+def cassettes_of_both(request, python_peers, recorder_peer, mcpreel, run, tmp_path_factory):
     """The cassettes of both, and how each is to verify a cassette against the same server."""
     folder = tmp_path_factory.mktemp(request.param)
     server = [python_peers / "bin/python", PEERS / "py-server.py"]
@@ -55,17 +55,17 @@ def both(request, python_peers, recorder_peer, mcpreel, run, tmp_path_factory):
     with contextlib.ExitStack() as stack:
         if request.param == "http":
             target = stack.enter_context(http_target(server))
-            said = ["--target", target]
+            target_option = ["--target", target]
         else:
             target = {"command": os.fspath(server[0]), "args": [os.fspath(server[1])]}
-            said = ["--target-stdio", " ".join(map(os.fspath, server))]
+            target_option = ["--target-stdio", " ".join(map(os.fspath, server))]
         (folder / "scenarios.yml").write_text(json.dumps({"target": target, "redact": {"patterns": ["Ad[a]"]}, "scenarios": SCENARIOS}, ensure_ascii=False))
         lines = []
         for name, program in (("its", recorder), ("ours", [mcpreel])):
             ran = run([*program, "record-scenarios", folder / "scenarios.yml", "--output-dir", folder / name], timeout=60)
             assert ran.code == 0, str(ran)
             lines.append(re.findall(r"^(?:Target: |Scenarios: |  \S+ -> |Done: ).*", ran.err.decode(), re.M))
-        yield request.param, folder, lines, [[*program, "verify", *said] for program in (recorder, [mcpreel])]
+        yield request.param, folder, lines, [[*program, "verify", *target_option] for program in (recorder, [mcpreel])]
 
 
 def comparable(path, transport):
@@ -81,8 +81,8 @@ def comparable(path, transport):
     return cassette
 
 
-def test_the_cassettes_are_equal(both):
-    transport, folder, _, _ = both
+def test_the_cassettes_are_equal(cassettes_of_both):
+    transport, folder, _, _ = cassettes_of_both
     for name in SCENARIOS:
         ours, its = (comparable(folder / by / f"{name}.json", transport) for by in ("ours", "its"))
         assert len(its["interactions"]) == len(SCENARIOS[name]["actions"]) + 2
@@ -90,21 +90,21 @@ def test_the_cassettes_are_equal(both):
     assert "[REDACTED]" in (folder / "ours/others.json").read_text()
 
 
-def test_the_lines_are_equal(both):
-    _, _, (its, ours), _ = both
+def test_the_lines_are_equal(cassettes_of_both):
+    _, _, (its, ours), _ = cassettes_of_both
     assert ours == its
     assert ours[-1] == "Done: 3 scenario(s), 16 total interactions."
 
 
-def test_each_verifies_the_cassettes_of_the_other(both, run):
-    _, folder, _, (its, ours) = both
+def test_each_verifies_the_cassettes_of_the_other(cassettes_of_both, run):
+    _, folder, _, (its, ours) = cassettes_of_both
     for program, by in ((its, "ours"), (ours, "its")):
         ran = run([*program, "--cassette", folder / by / "tools.json"], timeout=60)
         assert ran.code == 0, str(ran)
 
 
-def test_run_verify_accepts_the_cassettes_of_both(both, mcpreel, run):
-    _, folder, _, _ = both
+def test_run_verify_accepts_the_cassettes_of_both(cassettes_of_both, mcpreel, run):
+    _, folder, _, _ = cassettes_of_both
     for by in ("ours", "its"):
         ran = run([mcpreel, "run", "--verify", "--output-dir", folder / by, folder / "scenarios.yml"], timeout=60)
         assert ran.code == 0, str(ran)

@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from peers import SERVERS, USED
+from peers import SERVERS, POPULAR_SERVERS
 from schemas import compare, fitting, mutated
 
 MAIN = ("everything", "filesystem", "memory", "python", "ts")
-OTHERS = tuple(name for name in (*SERVERS, *USED) if name not in (*MAIN, "playwright", "devtools"))  # those need a page
+OTHERS = tuple(name for name in (*SERVERS, *POPULAR_SERVERS) if name not in (*MAIN, "playwright", "devtools"))  # those need a page
 EACH = 40  # values for each schema, beside those of the session
 
 
@@ -16,12 +16,12 @@ def messages(text):
     return [json.loads(line) for line in text.splitlines() if line.strip()]
 
 
-def seen_in(played):
+def seen_in(session_result):
     """Returns, for a session, the last tool of each name, and (name, arguments, result) of each call that
     succeeded."""
-    results = {m["id"]: m["result"] for m in messages(played.got) if "result" in m and "id" in m}
+    results = {m["id"]: m["result"] for m in messages(session_result.got) if "result" in m and "id" in m}
     tools, calls = {}, []
-    for m in messages(played.sent):
+    for m in messages(session_result.sent):
         result = results.get(m.get("id")) if "method" in m else None
         if result and m["method"] == "tools/list":
             tools.update({tool["name"]: tool for tool in result["tools"]})

@@ -11,16 +11,16 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize("guest,server", PAIRS)
-def test_a_third_party_client_sends_the_same_messages_twice(stage, house, guest_visit, guest, server):
-    with stage.serve(server) as url:
-        again = house.visit(guest, url)
-    assert again == guest_visit(guest, server)
+@pytest.mark.parametrize("client,server", PAIRS)
+def test_a_third_party_client_sends_the_same_messages_twice(peer_runner, third_party_runner, direct_third_party, client, server):
+    with peer_runner.serve_http(server) as url:
+        again = third_party_runner.run_session(client, url)
+    assert again == direct_third_party(client, server)
 
 
-@pytest.mark.parametrize("guest,server", PAIRS)
-def test_a_third_party_client_gets_its_responses(guest_visit, guest, server):
-    visit = guest_visit(guest, server)
-    assert "42" in json.dumps([one["out"] for one in visit])
-    unknown = [one["code"] for one in visit if "no_such_tool" in one["words"]]
-    assert all(code != 0 for code in unknown) and len(unknown) == guest.startswith("inspector")
+@pytest.mark.parametrize("client,server", PAIRS)
+def test_a_third_party_client_gets_its_responses(direct_third_party, client, server):
+    session = direct_third_party(client, server)
+    assert "42" in json.dumps([one["out"] for one in session])
+    unknown = [one["code"] for one in session if "no_such_tool" in one["words"]]
+    assert all(code != 0 for code in unknown) and len(unknown) == client.startswith("inspector")

@@ -8,44 +8,44 @@ pytestmark = pytest.mark.interop
 
 
 @pytest.fixture(scope="session")
-def taped_guest(stage, house, mcpreel):
-    """A visit through 'mcpreel record', and its recording. The server is gone."""
+def recorded_third_party(peer_runner, third_party_runner, mcpreel):
+    """A session through 'mcpreel record', and its recording. The server is gone."""
     made = {}
 
-    def get(guest, server):
-        if (guest, server) not in made:
-            where = stage.fresh()
-            file = where / "visit.jsonl"
-            with stage.serve(server) as url, listening(recording(mcpreel, url, file), where / "err") as address:
-                made[guest, server] = house.visit(guest, f"{address}/mcp"), file
-        return made[guest, server]
+    def get(client, server):
+        if (client, server) not in made:
+            where = peer_runner.new_folder()
+            file = where / "session.jsonl"
+            with peer_runner.serve_http(server) as url, listening(recording(mcpreel, url, file), where / "err") as address:
+                made[client, server] = third_party_runner.run_session(client, f"{address}/mcp"), file
+        return made[client, server]
 
     return get
 
 
 @pytest.fixture
-def replayed_guest(stage, house, mcpreel):
-    def make(guest, file):
-        with listening(replaying(mcpreel, file, "--match", "by-request"), stage.fresh() / "err") as address:
-            return house.visit(guest, f"{address}/mcp")
+def replayed_third_party(peer_runner, third_party_runner, mcpreel):
+    def make(client, file):
+        with listening(replaying(mcpreel, file, "--match", "by-request"), peer_runner.new_folder() / "err") as address:
+            return third_party_runner.run_session(client, f"{address}/mcp")
 
     return make
 
 
-@pytest.mark.parametrize("guest,server", PAIRS)
-def test_a_third_party_client_gets_the_same_results_through_the_recorder(guest_visit, taped_guest, guest, server):
-    assert taped_guest(guest, server)[0] == guest_visit(guest, server)
+@pytest.mark.parametrize("client,server", PAIRS)
+def test_a_third_party_client_gets_the_same_results_through_the_recorder(direct_third_party, recorded_third_party, client, server):
+    assert recorded_third_party(client, server)[0] == direct_third_party(client, server)
 
 
-@pytest.mark.parametrize("guest,server", PAIRS)
-def test_a_third_party_client_gets_the_same_results_from_the_replay(taped_guest, replayed_guest, guest, server):
-    visit, file = taped_guest(guest, server)
-    assert replayed_guest(guest, file) == visit
+@pytest.mark.parametrize("client,server", PAIRS)
+def test_a_third_party_client_gets_the_same_results_from_the_replay(recorded_third_party, replayed_third_party, client, server):
+    session, file = recorded_third_party(client, server)
+    assert replayed_third_party(client, file) == session
 
 
-@pytest.mark.parametrize("teller,server,listener", [
+@pytest.mark.parametrize("recorded_client,server,replaying_client", [
     ("inspector-legacy", "ts", "mcporter"), ("inspector-legacy", "ts", "inspector-auto"),
     ("inspector-auto", "ts-2", "inspector-modern"), ("mcporter", "mcp-lite", "mcporter"),
 ])
-def test_a_third_party_client_replays_a_recording_of_another_client(guest_visit, taped_guest, replayed_guest, teller, server, listener):
-    assert replayed_guest(listener, taped_guest(teller, server)[1]) == guest_visit(listener, server)
+def test_a_third_party_client_replays_a_recording_of_another_client(direct_third_party, recorded_third_party, replayed_third_party, recorded_client, server, replaying_client):
+    assert replayed_third_party(replaying_client, recorded_third_party(recorded_client, server)[1]) == direct_third_party(replaying_client, server)

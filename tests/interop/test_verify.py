@@ -10,7 +10,7 @@ import shutil
 
 import pytest
 
-from peers import on_stdio
+from peers import stdio_server_named
 from verdicts import assert_clean, unpassed
 
 MAIN = [("ts", "everything"), ("py", "python"), ("ts", "filesystem"), ("ts", "memory")]
@@ -19,12 +19,12 @@ TIMES = 3
 
 
 @pytest.fixture
-def verify(stage, mcpreel, run):
+def verify(peer_runner, mcpreel, run):
     """Verifies a file against a fresh server on stdio: exit code, verdicts by number, findings."""
     def make(server, file, *options):
-        folder = stage.empty_folder(server)
-        ran = run([mcpreel, "--json", "verify", *options, file, "--", *stage.server(server)], timeout=120,
-                  env=on_stdio(server).env(folder))
+        folder = peer_runner.empty_folder(server)
+        ran = run([mcpreel, "--json", "verify", *options, file, "--", *peer_runner.server(server)], timeout=120,
+                  env=stdio_server_named(server).env(folder))
         return ran, json.loads(ran.out) if ran.out else None
 
     return make
@@ -180,12 +180,12 @@ server.stdin.close(); sys.exit(server.wait())
 
 
 @pytest.fixture
-def verify_faulty(stage, mcpreel, run, tmp_path):
+def verify_faulty(peer_runner, mcpreel, run, tmp_path):
     """Verifies against a server that crashes at its third request, or does not answer it."""
     def make(how, server, file, *options):
         (tmp_path / "faulty.py").write_text(FAULTY)
         ran = run([mcpreel, "--json", "verify", *options, file, "--", shutil.which("python3"), tmp_path / "faulty.py", how,
-                   *map(os.fspath, stage.server(server))], timeout=120, env=on_stdio(server).env(stage.empty_folder(server)))
+                   *map(os.fspath, peer_runner.server(server))], timeout=120, env=stdio_server_named(server).env(peer_runner.empty_folder(server)))
         assert ran.code == 1, str(ran)
         return json.loads(ran.out)
 
@@ -212,25 +212,25 @@ def test_a_request_without_response_fails_by_the_time_limit(recorded, verify_fau
 
 
 @pytest.mark.parametrize("client,server", [("ts", "ts"), ("py", "python")])
-def test_a_recording_over_http_verifies_clean(taped_visit, stage, mcpreel, run, client, server):
-    file = taped_visit(client, server).file
-    with stage.serve(server) as url:
+def test_a_recording_over_http_verifies_clean(recorded_http, peer_runner, mcpreel, run, client, server):
+    file = recorded_http(client, server).file
+    with peer_runner.serve_http(server) as url:
         for _ in range(TIMES):
             assert_clean(run([mcpreel, "--json", "verify", "--url", url, file], timeout=120))
 
 
-def test_a_recording_over_stdio_verifies_over_http_and_back(recorded, taped_visit, verify, stage, mcpreel, run):
-    with stage.serve("ts") as url:
+def test_a_recording_over_stdio_verifies_over_http_and_back(recorded, recorded_http, verify, peer_runner, mcpreel, run):
+    with peer_runner.serve_http("ts") as url:
         ran = run([mcpreel, "verify", "--url", url, recorded("ts", "ts").file], timeout=120)
         assert ran.code == 0, str(ran)
-    ran, report = verify("ts", taped_visit("ts", "ts").file)
+    ran, report = verify("ts", recorded_http("ts", "ts").file)
     assert ran.code == 0, str(ran)
 
 
 @pytest.mark.parametrize("change", [change_text, change_schema, change_description, change_missing_tool, change_error_code, change_to_error])
 @pytest.mark.parametrize("client,server", [("ts", "ts"), *(pytest.param(*pair, marks=pytest.mark.interop) for pair in (
     ("py", "python"), ("ts-2-auto", "ts-2"), ("py", "fastmcp"), ("rmcp", "rmcp")))])
-def test_a_planted_change_is_found_over_http_and_nothing_else(taped_visit, stage, mcpreel, run, tmp_path, client, server, change):
-    file, planted = plant(change, taped_visit(client, server).file, tmp_path)
-    with stage.serve(server) as url:
+def test_a_planted_change_is_found_over_http_and_nothing_else(recorded_http, peer_runner, mcpreel, run, tmp_path, client, server, change):
+    file, planted = plant(change, recorded_http(client, server).file, tmp_path)
+    with peer_runner.serve_http(server) as url:
         assert_found(run([mcpreel, "--json", "verify", "--url", url, file], timeout=120), *planted)

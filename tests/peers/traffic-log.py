@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Run a stdio program unchanged and keep what was said.
+"""Run a stdio program unchanged and keep all bytes.
 
-    witness.py DIR -- COMMAND…
+    traffic-log.py DIR -- COMMAND…
 
 Passes stdin and stdout through byte for byte. DIR gets 'in' and 'out', all bytes of each direction in
-order, and 'status', COMMAND's exit code (128+N after signal N), which is also the witness's own. An SDK
-that starts a server does not report how it ended; the witness does.
+order, and 'status', COMMAND's exit code (128+N after signal N), which is also its own. An SDK
+that starts a server does not report how it ended; this program does.
 """
 import os
 import pathlib
@@ -49,5 +49,5 @@ def main(where, command):
 
 if __name__ == "__main__":
     if len(sys.argv) < 4 or sys.argv[2] != "--":
-        sys.exit("usage: witness.py DIR -- COMMAND…")
+        sys.exit("usage: traffic-log.py DIR -- COMMAND…")
     main(pathlib.Path(sys.argv[1]), sys.argv[3:])
