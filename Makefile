@@ -80,9 +80,9 @@ help: ## this text
 	@echo "What is missing gets installed on Debian and Ubuntu; MCPREEL_NO_INSTALL=1 only names it."
 	@echo "Another compiler: make clean, then make CC=clang."
 
-# Three builds, so that both compilers judge everything with warnings as errors, optimised
-# as users get it, and so that the tests run under the sanitizers. One of them has what
-# `make bench` runs, too, so that it is not there alone that it fails to compile.
+# Three builds, so that both compilers compile everything with warnings as errors, optimised as
+# users get it, and so that the tests run under the sanitizers. Clang compiles the unit tests
+# with the sanitizers only; its other build has the programs of `make bench` instead.
 builds: build/.tests build-asan/build.ninja build-clang/.bench
 	@$(call compile,build)
 	@$(call compile,build-asan)
@@ -111,7 +111,7 @@ build-fuzz/build.ninja: | need-test
 	@$(call setup,build-fuzz,clang,$(sanitize) -Dfuzz=true)
 
 build-clang/build.ninja: | need-test
-	@$(call setup,build-clang,clang,-Dtests=enabled)
+	@$(call setup,build-clang,clang,-Dtests=disabled)
 
 build-clang/.bench: | build-clang/build.ninja need-bench
 	@$(call setup,build-clang,clang,--reconfigure -Dbench=true)

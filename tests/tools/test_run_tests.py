@@ -179,7 +179,7 @@ def script(path, body):
     path.chmod(0o755)
 
 
-@pytest.mark.parametrize("shared", (False, True))
+@pytest.mark.parametrize("shared", ("", "load", "loadfile"))
 def test_every_test_of_pytest_counts(runner, shared):
     script(runner.ROOT / "tools/peers", f'[ "$1" = python ] && echo {runner.ROOT}/peers')
     script(runner.ROOT / "peers/bin/python", f'exec {sys.executable} "$@"')
