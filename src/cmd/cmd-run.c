@@ -324,7 +324,7 @@ static bool verify_one(struct run_one *o, const struct peer_target *target, stru
     bool ok = true;
 
     if (!verify_recording_open(&recording, c->app, o->path, &why) ||
-        !verify_recording_load(&recording, &why))
+        !verify_recording_load(&recording, NULL, &why))
         add_error(
             o, STR("no-recording"),
             arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why.msg),

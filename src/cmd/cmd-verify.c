@@ -12,13 +12,13 @@
 #include "cmd/remote-options.h"
 #include "cmd/rules-options.h"
 #include "cmd/verify-redaction.h"
-#include "format/message-file.h"
 #include "report/report-files.h"
 #include "report/verdict-json.h"
 #include "report/verdict-mcp-recorder.h"
 #include "report/verdict-text.h"
 #include "runtime/recording-update.h"
 #include "runtime/run-verify.h"
+#include "runtime/verify-recording.h"
 #include "wire/url.h"
 
 enum { VERIFY_TEXT_MAX = 64 << 20, SIGNAL_CODE = 128 };
@@ -164,9 +164,7 @@ struct verify_command {
 struct verify_file {
     struct verify_command *command;
     const char *path;
-    struct message_file message_file;
-    struct index index;
-    struct index_order order;
+    struct verify_recording recording;
     struct verdict_report_run run;
     bool begun, ended; /* report->begin(), report->end() was called */
     bool has_others;   /* it has requests beside the handshake */
@@ -261,7 +259,7 @@ static bool accept(struct verify_file *f, const struct call_verdict *v, uint32_t
     if (v->kind != VERDICT_FAILED || v->obstacle.len || !is_update_of(c->args, v->number) ||
         c->output_error.kind != ERR_OK)
         return false;
-    return recording_update_add(&f->update, response_ref(&f->index, call), live,
+    return recording_update_add(&f->update, response_ref(&f->recording.index, call), live,
                                 &c->output_error);
 }
 
@@ -349,39 +347,16 @@ static bool is_selected(void *arg, uint32_t call, struct json_val request, struc
 {
     const struct verify_file *f = arg;
 
-    return is_handshake(index_method(&f->index, call)->name) ||
-           call_filter_selects(&f->command->filter, &f->index, call, request, why);
-}
-
-static bool load_file(struct verify_file *f, struct err *e)
-{
-    static const struct params_rules rules = { .include_meta = false };
-
-    index_order_init(&f->order);
-    index_init(&f->index, &f->message_file.store, &rules, NULL);
-    f->index.order = &f->order;
-    f->message_file.keep_lines = true;
-    if (!message_file_read_all(&f->message_file, &f->redaction.names.sink, e))
-        return false;
-    index_finish(&f->index);
-    return true;
-}
-
-static uint64_t count_items(const struct verify_file *f, enum index_order_kind kind)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 1; i < f->order.count; i++)
-        count += f->order.items[i].kind == kind;
-    return count;
+    return is_handshake(index_method(&f->recording.index, call)->name) ||
+           call_filter_selects(&f->command->filter, &f->recording.index, call, request, why);
 }
 
 static struct verify_config make_config(struct verify_file *f)
 {
     struct verify_command *c = f->command;
 
-    return (struct verify_config){ .index = &f->index,
-                                   .order = &f->order,
+    return (struct verify_config){ .index = &f->recording.index,
+                                   .order = &f->recording.order,
                                    .rules = &c->rules,
                                    .timeout_us = c->args->timeout_us,
                                    .strict = c->args->strict,
@@ -404,18 +379,18 @@ static bool list_requests(struct verify_file *f, struct err *e)
     bool ok = true;
 
     index_message_init(&message);
-    for (uint32_t i = 1; i < f->order.count && ok; i++) {
-        uint32_t call = f->order.items[i].number;
+    for (uint32_t i = 1; i < f->recording.order.count && ok; i++) {
+        uint32_t call = f->recording.order.items[i].number;
         struct str method, subject;
 
-        if (f->order.items[i].kind != ORDER_REQUEST)
+        if (f->recording.order.items[i].kind != ORDER_REQUEST)
             continue;
-        ok = index_read_call(&f->index, call, &message, &root, e);
+        ok = index_read_call(&f->recording.index, call, &message, &root, e);
         if (!ok || !is_selected(f, call, root, &why))
             continue;
-        method = index_method(&f->index, call)->name;
+        method = index_method(&f->recording.index, call)->name;
         subject = json_text(mcp_subject(method, json_get(root, STR("params"))), &message.arena);
-        buf_printf(&c->text, "#%u %.*s%s", f->index.calls[call].seq, STR_ARG(method),
+        buf_printf(&c->text, "#%u %.*s%s", f->recording.index.calls[call].seq, STR_ARG(method),
                    subject.len ? " " : "");
         term_escape(&c->text, verify_redaction_text(&f->redaction, subject), TERM_ONE_LINE);
         buf_add_ch(&c->text, '\n');
@@ -611,22 +586,22 @@ static int load_and_verify(struct verify_file *f, struct err *e)
     int64_t start_us = clock_mono_us();
     bool ok;
 
-    if (!load_file(f, e))
+    if (!verify_recording_load(&f->recording, &f->redaction.names.sink, e))
         return app_exit_code(e);
-    f->run.call_count = count_items(f, ORDER_REQUEST);
+    f->run.call_count = verify_recording_count(&f->recording, ORDER_REQUEST);
     if (!f->run.call_count) {
         err_set(e, ERR_INPUT, "'%s' has no requests to verify", f->path);
         err_hint(e, "'mcpreel show %s' lists what it has", f->path);
         return app_exit_code(e);
     }
-    if (!verify_redaction_start(&f->redaction, message_file_format(&f->message_file), e))
+    if (!verify_redaction_start(&f->redaction, message_file_format(&f->recording.file), e))
         return app_exit_code(e);
     f->run.target = verify_redaction_target(&f->redaction);
     if (c->args->dry_run)
         return list_requests(f, e) ? EXIT_OK : app_exit_code(e);
     if (c->args->cassette)
-        f->run.call_count +=
-            count_items(f, ORDER_NOTIFICATION) + count_items(f, ORDER_HTTP_REQUEST);
+        f->run.call_count += verify_recording_count(&f->recording, ORDER_NOTIFICATION) +
+                             verify_recording_count(&f->recording, ORDER_HTTP_REQUEST);
     ok = run_sessions(f, e);
     return end_report(f, start_us, ok, e);
 }
@@ -637,8 +612,8 @@ static bool begin_update(struct verify_file *f, struct err *e)
     if (!f->command->args->update.count)
         return true;
     f->updating = true;
-    return recording_update_init(&f->update, &f->message_file, f->path, &f->redaction.redaction,
-                                 e);
+    return recording_update_init(&f->update, &f->recording.file, f->path,
+                                 &f->redaction.redaction, e);
 }
 
 /* Verifies an open recording. */
@@ -648,7 +623,7 @@ static int verify_open_file(struct verify_file *f, struct err *e)
     int code;
 
     map_init(&f->failed);
-    verify_redaction_init(&f->redaction, &c->redaction, &f->index.sink);
+    verify_redaction_init(&f->redaction, &c->redaction, &f->recording.index.sink);
     code = begin_update(f, e) ? load_and_verify(f, e) : app_exit_code(e);
     verify_redaction_redact_err(&f->redaction, e);
     verify_redaction_redact_err(&f->redaction, &c->output_error);
@@ -656,15 +631,12 @@ static int verify_open_file(struct verify_file *f, struct err *e)
     if (f->updating)
         recording_update_release(&f->update);
     verify_redaction_release(&f->redaction);
-    index_release(&f->index);
-    index_order_release(&f->order);
     map_release(&f->failed);
     return code;
 }
 
 static int verify_file(struct verify_command *c, const char *path, struct err *e)
 {
-    const char *tmp = app_env(c->app, "TMPDIR");
     struct verify_file f = { .command = c,
                              .path = path,
                              .run = { .command = STR("verify"), .file = str_z(path) } };
@@ -674,14 +646,13 @@ static int verify_file(struct verify_command *c, const char *path, struct err *e
         f.run.notice = STR("the server is not on this machine: only tools that it marks as "
                            "read-only are called (--include-destructive calls all)");
     begin_file(c);
-    if (message_file_open(&f.message_file, c->app->sys, path, tmp ? tmp : "/tmp", c->app->log,
-                          e)) {
+    if (verify_recording_open(&f.recording, c->app, path, e)) {
         code = verify_open_file(&f, e);
     } else {
         code = app_exit_code(e);
         report_error(&f, e);
     }
-    message_file_close(&f.message_file);
+    verify_recording_close(&f.recording);
     return code;
 }
 
@@ -699,16 +670,6 @@ static bool read_rules(struct verify_command *c, struct err *e)
             return err_wrap(e, "option '--volatile'");
     return rules_options_add_paths(&c->rules, &args->rebind, COMPARE_PATH_REBIND, "--rebind",
                                    e);
-}
-
-/* mcp-recorder's rule for its --target: /mcp is appended unless the URL ends with it. */
-static const char *target_url(const char *target, struct arena *a)
-{
-    struct str url = str_z(target);
-
-    while (url.len && url.at[url.len - 1] == '/')
-        url.len--;
-    return str_ends(url, STR("/mcp")) ? target : arena_printf(a, "%.*s/mcp", STR_ARG(url)).at;
 }
 
 static bool is_remote_machine(const struct remote_config *remote)
@@ -874,7 +835,7 @@ static int verify_run(const struct app *app, const void *options, const struct o
     buf_init(&c.failed, VERIFY_TEXT_MAX);
     if (args->remote.target) {
         remote_args.target = NULL;
-        remote_args.url = target_url(args->remote.target, &c.arena);
+        remote_args.url = remote_config_mcp_recorder_url(args->remote.target, &c.arena);
     }
     init_outputs(&c);
     if (check_inputs(app, args, in, e) && open_reports(&c, in, e) && read_rules(&c, e) &&

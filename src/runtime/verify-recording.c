@@ -16,14 +16,15 @@ void verify_recording_close(struct verify_recording *r)
     message_file_close(&r->file);
 }
 
-bool verify_recording_load(struct verify_recording *r, struct err *e)
+bool verify_recording_load(struct verify_recording *r, struct sink *first, struct err *e)
 {
     static const struct params_rules rules = { .include_meta = false };
 
     index_order_init(&r->order);
     index_init(&r->index, &r->file.store, &rules, NULL);
     r->index.order = &r->order;
-    if (!message_file_read_all(&r->file, &r->index.sink, e))
+    r->file.keep_lines = true;
+    if (!message_file_read_all(&r->file, first ? first : &r->index.sink, e))
         return false;
     index_finish(&r->index);
     return true;

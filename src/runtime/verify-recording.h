@@ -18,8 +18,10 @@ bool verify_recording_open(struct verify_recording *r, const struct app *app, co
                            struct err *e) MUST_CHECK;
 void verify_recording_close(struct verify_recording *r);
 
-/* Reads all of it into the index. */
-bool verify_recording_load(struct verify_recording *r, struct err *e) MUST_CHECK;
+/* Reads all of it into the index. `first` gets the records and passes them on to `index.sink`;
+ * NULL: the index gets them directly. */
+bool verify_recording_load(struct verify_recording *r, struct sink *first,
+                           struct err *e) MUST_CHECK;
 
 /* Returns the number of requests, notifications or responses that the client sent. */
 uint64_t verify_recording_count(const struct verify_recording *r, enum index_order_kind kind);

@@ -33,7 +33,7 @@ static void a_recording_is_loaded_in_the_clients_order(void **state)
     (void)state;
     temp_dir_put_terse("a.jsonl", session);
     assert_true(verify_recording_open(&r, &app, "a.jsonl", &e));
-    assert_true(verify_recording_load(&r, &e));
+    assert_true(verify_recording_load(&r, NULL, &e));
     assert_int_equal(verify_recording_count(&r, ORDER_REQUEST), 2);
     assert_int_equal(verify_recording_count(&r, ORDER_NOTIFICATION), 1);
     assert_int_equal(r.index.session_count, 1);
