@@ -7,6 +7,7 @@
 #include "cmd/redact-options.h"
 #include "cmd/remote-options.h"
 #include "cmd/server-env.h"
+#include "cmd/verify-redaction.h"
 #include "loop/process-self.h"
 #include "report/report-files.h"
 #include "report/scenario-lines.h"
@@ -80,7 +81,8 @@ struct run_command {
     const char *folder; /* of the recordings */
     const struct format *format;
     struct server_env env;
-    struct str target_text; /* for people; ends with a NUL */
+    struct str target_text;  /* ends with a NUL */
+    struct str target_shown; /* the same without secrets */
 
     struct verdict_report_run run;
     struct call_verdict_totals totals;
@@ -110,15 +112,19 @@ struct run_one {
     struct str file;  /* the same without the folder */
     struct remote_config remote;
     struct redaction redaction;
-    struct app app; /* with a log that is redacted */
-    bool failed;    /* set by the first failed verdict or error */
+    struct redact_verdict verdicts; /* by `redaction` */
+    struct verify_redaction verify; /* --verify: also knows the placeholders of the recording */
+    struct app app;                 /* with a log that is redacted */
+    bool failed;                    /* set by the first failed verdict or error */
 };
 
 /* Output. */
 
 /* The lines of mcp-recorder go to standard error. */
-static void flush_lines(struct run_command *c, const struct log *log)
+static void flush_lines(struct run_command *c)
 {
+    const struct log *log = c->app->log;
+
     if (!c->app->json && !c->app->quiet && c->text.len)
         log->write(log->arg, buf_str(&c->text));
     buf_clear(&c->text);
@@ -179,17 +185,18 @@ static void add_error(struct run_one *o, struct str rule, struct str message, st
 
 /* Recording. */
 
-static void on_scenario_verdict(void *to, const struct call_verdict *v)
+static void on_scenario_verdict(void *to, const struct call_verdict *given)
 {
     struct run_one *o = to;
     struct run_command *c = o->command;
+    struct call_verdict v = redact_verdict_call(&o->verdicts, given);
 
-    add_verdict(c, v);
-    if (v->kind != VERDICT_FAILED || o->failed)
+    add_verdict(c, &v);
+    if (v.kind != VERDICT_FAILED || o->failed)
         return;
     o->failed = true;
     if (!c->app->json)
-        scenario_lines_failed(&c->lines, o->plan->name, str_z(c->path), v);
+        scenario_lines_failed(&c->lines, o->plan->name, str_z(c->path), &v);
 }
 
 static const struct scenario_events scenario_events = { on_scenario_verdict };
@@ -204,7 +211,7 @@ static void show_result(struct run_one *o, const struct run_scenario *run)
         scenario_lines_recorded(&c->lines, o->plan->name, o->file, run->interactions);
     else if (run->why.kind != ERR_OK)
         scenario_lines_add_reason(&c->lines, str_z(run->why.msg));
-    flush_lines(c, o->app.log);
+    flush_lines(c);
 }
 
 static bool record_one(struct run_one *o, const struct peer_target *target, struct err *e)
@@ -232,6 +239,7 @@ static bool record_one(struct run_one *o, const struct peer_target *target, stru
 
     if (!run_scenario_run(&run, e))
         return false;
+    redaction_redact_err(&o->redaction, &run.why);
     c->spoke = c->spoke || run.spoke;
     if (!run.spoke && c->silence.kind == ERR_OK)
         c->silence = run.why;
@@ -245,7 +253,7 @@ static void on_live_verdict(void *to, const struct call_verdict *given, uint32_t
                             struct str live)
 {
     struct run_one *o = to;
-    struct call_verdict v = *given;
+    struct call_verdict v = redact_verdict_call(&o->verify.verdicts, given);
 
     (void)call;
     (void)live;
@@ -255,28 +263,19 @@ static void on_live_verdict(void *to, const struct call_verdict *given, uint32_t
     add_verdict(o->command, &v);
 }
 
-static void on_live_finding(void *to, const struct finding *f)
+static void on_live_finding(void *to, const struct finding *given)
 {
     struct run_one *o = to;
     struct run_command *c = o->command;
+    struct finding f = redact_verdict_finding(&o->verify.verdicts, given);
 
-    count_findings(c, f, 1);
-    c->run_errors += f->severity == FINDING_ERROR;
-    o->failed = o->failed || f->severity == FINDING_ERROR;
-    c->report->finding(c->report, f);
+    count_findings(c, &f, 1);
+    c->run_errors += f.severity == FINDING_ERROR;
+    o->failed = o->failed || f.severity == FINDING_ERROR;
+    c->report->finding(c->report, &f);
 }
 
 static const struct verify_events verify_events = { on_live_verdict, on_live_finding };
-
-static bool secret_from_env(void *arg, struct str name, struct str *value, struct str *why)
-{
-    struct run_command *c = arg;
-    const char *text = app_env(c->app, arena_z(&c->arena, name));
-
-    *value = str_z(text);
-    *why = arena_printf(&c->arena, "the variable %.*s is not set", STR_ARG(name));
-    return text != NULL;
-}
 
 /* Sends the recorded requests. A server that does not respond fails this scenario only. */
 static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
@@ -284,13 +283,13 @@ static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
 {
     struct run_command *c = o->command;
     struct compare_rules rules;
-    struct run_verify run = { .app = &o->app,
+    struct run_verify run = { .app = &o->verify.app,
                               .config = { .index = &recording->index,
                                           .order = &recording->order,
                                           .rules = &rules,
                                           .timeout_us = c->args->timeout_us,
-                                          .secret = secret_from_env,
-                                          .secret_arg = c },
+                                          .secret = verify_redaction_find_secret,
+                                          .secret_arg = &o->verify },
                               .target = *target,
                               .events = &verify_events,
                               .to = o,
@@ -301,6 +300,7 @@ static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
     compare_rules_init(&rules);
     ok = run_verify_run(&run, &why);
     compare_rules_release(&rules);
+    verify_redaction_redact_err(&o->verify, &why);
     if (ok && run.interrupted)
         return err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
     c->spoke = c->spoke || ok;
@@ -316,21 +316,50 @@ static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
     return true;
 }
 
+/* The rules of the file: mcp-recorder redacts nothing else, and no request. */
+static struct redaction_args redaction_args(const struct scenario_file *f)
+{
+    return (struct redaction_args){ .env = f->redact_env,
+                                    .patterns = f->redact_patterns,
+                                    .members = f->redact_members,
+                                    .server_url = f->redact_server_url,
+                                    .defaults = f->redact_defaults };
+}
+
+static bool load_and_verify(struct run_one *o, struct verify_recording *recording,
+                            const struct peer_target *target, struct err *e)
+{
+    struct run_command *c = o->command;
+    struct err why = ERR_NONE;
+
+    if (verify_recording_open(recording, c->app, o->path, &why) &&
+        verify_recording_load(recording, &o->verify.names.sink, &why))
+        return verify_redaction_start(&o->verify, message_file_format(&recording->file), e) &&
+               verify_loaded(o, recording, target, e);
+    add_error(o, STR("no-recording"),
+              arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why.msg),
+              arena_printf(&c->arena, "record it: mcpreel run %s", c->path));
+    return true;
+}
+
 static bool verify_one(struct run_one *o, const struct peer_target *target, struct err *e)
 {
     struct run_command *c = o->command;
+    struct redaction_args args = redaction_args(&c->file);
+    struct verify_redaction_config config = { .app = c->app,
+                                              .args = &args,
+                                              .wants_defaults = c->file.redact_defaults,
+                                              .argv = c->file.argv,
+                                              .remote = target->remote,
+                                              .env = &c->env,
+                                              .like_mcp_recorder = true };
     struct verify_recording recording;
-    struct err why = ERR_NONE;
-    bool ok = true;
+    bool ok;
 
-    if (!verify_recording_open(&recording, c->app, o->path, &why) ||
-        !verify_recording_load(&recording, NULL, &why))
-        add_error(
-            o, STR("no-recording"),
-            arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why.msg),
-            arena_printf(&c->arena, "record it: mcpreel run %s", c->path));
-    else
-        ok = verify_loaded(o, &recording, target, e);
+    verify_redaction_init(&o->verify, &config, &recording.index.sink);
+    ok = load_and_verify(o, &recording, target, e);
+    verify_redaction_redact_err(&o->verify, e);
+    verify_redaction_release(&o->verify);
     verify_recording_close(&recording);
     flush_data(c);
     return ok;
@@ -357,24 +386,29 @@ static bool open_remote(struct run_one *o, struct err *e)
     return remote_config_read(&o->remote, c->app, &args, e) || err_wrap(e, "%s", c->path);
 }
 
-/* Only the rules of the file: mcp-recorder redacts nothing else, and no request. */
 static bool open_redaction(struct run_one *o, struct err *e)
 {
     struct run_command *c = o->command;
     const struct scenario_file *f = &c->file;
-    struct redaction_args args = { .env = f->redact_env,
-                                   .patterns = f->redact_patterns,
-                                   .members = f->redact_members,
-                                   .server_url = f->redact_server_url,
-                                   .defaults = f->redact_defaults };
-    struct redaction_known known = { .values = f->url ? &o->remote.secrets : &c->env.secrets,
-                                     .explicit_rules = true,
-                                     .defaults = f->redact_defaults };
+    struct redaction_args args = redaction_args(f);
+    struct redaction_known known = {
+        .words = server_env_words(&c->env, f->argv, f->url, &c->arena),
+        .values = f->url ? &o->remote.secrets : &c->env.secrets,
+        .explicit_rules = true,
+        .defaults = f->redact_defaults,
+    };
 
     if (!redact_options_init(&o->redaction, c->app, &args, &known, e))
         return err_wrap(e, "%s: 'redact'", c->path);
     redact_options_set_format(&o->redaction, c->format);
+    redact_verdict_init(&o->verdicts, &o->redaction.redactor);
     return true;
+}
+
+static void close_redaction(struct run_one *o)
+{
+    redact_verdict_release(&o->verdicts);
+    redaction_release(&o->redaction);
 }
 
 /* --wait-ready: waits once, before the first scenario. */
@@ -421,7 +455,7 @@ static bool run_plan(struct run_command *c, const struct scenario_plan *plan, st
     ok = open_remote(&o, e) && open_redaction(&o, e);
     if (ok) {
         ok = run_with_redaction(&o, e);
-        redaction_release(&o.redaction);
+        close_redaction(&o);
     }
     remote_config_release(&o.remote);
     c->failed += o.failed;
@@ -435,7 +469,7 @@ static void begin_report(struct run_command *c)
     struct verdict_text_options look = { .width = c->app->columns,
                                          .color = c->app->color,
                                          .verbose = c->app->verbose > 0 };
-    struct scenario_lines_run run = { .target = c->target_text,
+    struct scenario_lines_run run = { .target = c->target_shown,
                                       .is_command = !c->file.url,
                                       .count = c->plan_count,
                                       .folder = str_z(c->folder) };
@@ -444,10 +478,10 @@ static void begin_report(struct run_command *c)
     verdict_text_init(&c->verdict_text, &c->text, &look);
     c->run = (struct verdict_report_run){ .command = STR("run"),
                                           .file = str_z(c->path),
-                                          .target = c->target_text };
+                                          .target = c->target_shown };
     if (!c->args->verify && !c->app->json) {
         scenario_lines_begin(&c->lines, &run);
-        flush_lines(c, c->app->log);
+        flush_lines(c);
     }
     c->report->begin(c->report, &c->run);
 }
@@ -466,7 +500,7 @@ static int end_report(struct run_command *c, int64_t start_us, struct err *e)
                                          : EXIT_OK;
     if (!c->args->verify && !c->app->json) {
         scenario_lines_end(&c->lines);
-        flush_lines(c, c->app->log);
+        flush_lines(c);
     }
     c->report->end(c->report, &result);
     flush_data(c);
@@ -583,14 +617,29 @@ static bool check_options(struct run_command *c, const struct operands *in, stru
            server_env_read(&c->env, c->app, &c->file.env, e);
 }
 
+/* Removes secrets of a scenario from the description of the server. A URL is shown with its
+ * path, as mcp-recorder does. */
+static void redact_target(struct run_command *c, struct redactor *r)
+{
+    struct buf clean;
+
+    r->keep_url = true;
+    buf_init(&clean, OUTPUT_MAX);
+    redactor_redact_server(r, STR_NONE, c->target_shown, &clean);
+    c->target_shown = arena_str(&c->arena, buf_str(&clean));
+    buf_release(&clean);
+}
+
 /* Checks URL, headers and redaction of a scenario before anything is started or written. */
 static bool check_plan(struct run_command *c, const struct scenario_plan *plan, struct err *e)
 {
     struct run_one probe = { .command = c, .plan = plan };
     bool ok = open_remote(&probe, e) && open_redaction(&probe, e);
 
-    if (ok)
-        redaction_release(&probe.redaction);
+    if (ok) {
+        redact_target(c, &probe.redaction.redactor);
+        close_redaction(&probe);
+    }
     remote_config_release(&probe.remote);
     return ok;
 }
@@ -608,15 +657,17 @@ static bool describe_target(struct run_command *c, struct err *e)
     for (size_t i = 0; i < c->file.argc; i++)
         c->target_text = arena_printf(&c->arena, "%.*s%s%s", STR_ARG(c->target_text),
                                       i ? " " : "", c->file.argv[i]);
+    c->target_shown = c->target_text;
     return ok;
 }
 
 static bool check_plans(struct run_command *c, struct err *e)
 {
-    for (size_t i = 0; i < c->plan_count; i++)
-        if (!check_plan(c, c->plans[i], e))
-            return false;
-    return describe_target(c, e);
+    bool ok = describe_target(c, e);
+
+    for (size_t i = 0; ok && i < c->plan_count; i++)
+        ok = check_plan(c, c->plans[i], e);
+    return ok;
 }
 
 static bool open_reports(struct run_command *c, struct err *e)

@@ -822,8 +822,9 @@ static int verify_run(const struct app *app, const void *options, const struct o
     struct verify_command c = { .app = app,
                                 .args = args,
                                 .redaction = { .app = app,
-                                               .in = in,
                                                .args = &args->redaction,
+                                               .wants_defaults = redact_options_wants_defaults(
+                                                   app, &args->redaction, in),
                                                .like_mcp_recorder = args->cassette } };
     struct remote_config_args remote_args = args->remote;
     struct remote_config remote = { 0 };

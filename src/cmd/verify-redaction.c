@@ -56,7 +56,7 @@ bool verify_redaction_start(struct verify_redaction *r, const struct format *for
                                   &r->arena),
         .values = &values,
         .explicit_rules = c->like_mcp_recorder,
-        .defaults = redact_options_wants_defaults(c->app, c->args, c->in),
+        .defaults = c->wants_defaults,
     };
 
     add_values(r, &values);

@@ -1,4 +1,5 @@
-/* cmd/verify-redaction.h - keeps secrets out of the output of verify and of updated recordings.
+/* cmd/verify-redaction.h - keeps secrets out of the output of verify and of run --verify, and
+ * out of updated recordings.
  *
  * Secret are the values of the redaction options, credentials of the server (its headers, words
  * of its command, --target-env), and the variables that placeholders of the recording name:
@@ -22,8 +23,8 @@
 /* Everything known before the recording is read. Borrowed. */
 struct verify_redaction_config {
     const struct app *app;
-    const struct operands *in;
     const struct redaction_args *args;
+    bool wants_defaults;                /* as redact_options_wants_defaults() */
     char *const *argv;                  /* of the server; NULL: it is at a URL, or none */
     const struct remote_config *remote; /* NULL: none */
     const struct server_env *env;

@@ -135,3 +135,60 @@ def test_a_server_that_is_not_there_is_exit_code_4(scenarios):
     ran = scenarios(["ping"], target="http://127.0.0.1:9")
     assert ran.code == 4, str(ran)
     assert b"cannot reach the server at 'http://127.0.0.1:9/mcp'" in ran.err
+
+
+SECRET = "tok-5b1fe0a7c9d2"
+HIDDEN = {"redact": {"env": ["TOKEN"]}, "target": {"env": {"TOKEN": "${TOKEN}"}}}
+
+
+def written(ran, folder):
+    """Everything that a run has shown, and its reports."""
+    return ran.out.decode() + ran.err.decode() + "".join(path.read_text() for path in folder.glob("report.*"))
+
+
+def reports(folder):
+    return [word for kind, name in (("json", "json"), ("junit", "xml"), ("markdown", "md"), ("github", "txt"))
+            for word in ("--report", f"{kind}={folder / 'report'}.{name}")]
+
+
+@pytest.mark.parametrize("options", [[], ["-v"], ["--json"]])
+def test_secrets_are_in_no_report_of_a_failed_scenario(scenarios, tmp_path, options):
+    actions = [{"call_tool": {"name": "where", "arguments": {"of": "${TOKEN}"}, "expect": {"$.result.token": "other", "$.result.here": "${TOKEN}"}}}]
+    ran = scenarios(actions, "--force", *options, *reports(tmp_path), env={"TOKEN": SECRET}, **HIDDEN)
+    assert ran.code == 1, str(ran)
+    told = written(ran, tmp_path)
+    assert "$.result.token" in told and "[REDACTED" in told
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize("name", ["reject", "exit"])
+def test_secrets_are_in_no_reason_of_a_failed_scenario(scenarios, tmp_path, name):
+    target = {"command": "sh", "args": ["-c", {"reject": 'read x; echo "{\\"jsonrpc\\":\\"2.0\\",\\"id\\":0,\\"error\\":{\\"code\\":-1,\\"message\\":\\"bad key $TOKEN\\"}}"; read x',
+                                               "exit": 'echo "bad key $TOKEN" >&2; exit 3'}[name]], "env": {"TOKEN": "${TOKEN}"}}
+    ran = scenarios(["ping"], *reports(tmp_path), env={"TOKEN": SECRET}, target=target, redact=HIDDEN["redact"])
+    assert ran.code == {"reject": 1, "exit": 4}[name], str(ran)
+    told = written(ran, tmp_path)
+    assert "bad key [REDACTED" in told
+    assert SECRET not in told
+
+
+@pytest.mark.parametrize("options", [[], ["--verify"]])
+def test_secrets_in_the_command_of_the_server_are_not_shown(scenarios, tmp_path, options):
+    command = {"args": [os.fspath(tmp_path / "server.py"), "${TOKEN}"], "env": {"TOKEN": "${TOKEN}"}}
+    assert scenarios(["ping"], env={"TOKEN": SECRET}, target=command, redact=HIDDEN["redact"]).code == 0
+    ran = scenarios(["ping"], *options, *reports(tmp_path), env={"TOKEN": SECRET}, target=command, redact=HIDDEN["redact"])
+    assert ran.code == 0, str(ran)
+    assert SECRET not in written(ran, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["cassette", "recording"])
+@pytest.mark.parametrize("options", [[], ["-v"], ["--json"]])
+def test_secrets_are_in_no_output_of_verify(scenarios, tmp_path, options, kind):
+    actions = [{"call_tool": {"name": "x", "arguments": {"of": "${TOKEN}"}}}]
+    assert scenarios(actions, env={"TOKEN": SECRET}, format=kind, redact=HIDDEN["redact"]).code == 0
+    ran = scenarios(actions, "--verify", "--force", *options, *reports(tmp_path), env={"TOKEN": SECRET}, format=kind, redact=HIDDEN["redact"],
+                    target={"env": {"MODE": "plain ${TOKEN}"}})
+    assert ran.code == 1, str(ran)
+    told = written(ran, tmp_path)
+    assert "$.result.content[0].text" in told and "[REDACTED" in told
+    assert SECRET not in told

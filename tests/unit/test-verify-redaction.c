@@ -8,7 +8,6 @@ struct rig {
     struct log log;
     struct buf said;
     struct app app;
-    struct operands in;
     struct redaction_args args;
     struct server_env server_env;
     struct verify_redaction_config config;
@@ -34,7 +33,7 @@ static void begin(struct rig *r, char *const *argv)
     r->args = (struct redaction_args){ .server_url = true, .defaults = true };
     assert_true(server_env_read(&r->server_env, &r->app, &no_pairs, &e));
     r->config = (struct verify_redaction_config){
-        .app = &r->app, .in = &r->in, .args = &r->args, .argv = argv, .env = &r->server_env
+        .app = &r->app, .args = &r->args, .argv = argv, .env = &r->server_env
     };
     terse_init(&r->next);
     verify_redaction_init(&r->redaction, &r->config, &r->next.sink);
