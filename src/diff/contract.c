@@ -71,18 +71,6 @@ static struct unpaired_items list_unpaired(const struct surface *of,
     return u;
 }
 
-static struct str json_string(struct arena *a, struct str text)
-{
-    struct buf b;
-    struct str json;
-
-    buf_init(&b, 16 << 20);
-    json_write_str(&b, text);
-    json = arena_str(a, buf_str(&b));
-    buf_release(&b);
-    return json;
-}
-
 static void add_renamed(struct contract_changes *c, enum surface_kind kind,
                         const struct surface_item *old, const struct surface_item *new)
 {
@@ -90,7 +78,8 @@ static void add_renamed(struct contract_changes *c, enum surface_kind kind,
 
     contract_changes_add(c, list_rules[kind].renamed, &subject,
                          kind == SURFACE_TEMPLATE ? STR("$.uriTemplate") : STR("$.name"),
-                         json_string(&c->arena, old->key), json_string(&c->arena, new->key));
+                         json_write_str_in(&c->arena, old->key),
+                         json_write_str_in(&c->arena, new->key));
     if (kind == SURFACE_TEMPLATE)
         definition_compare(c, &subject, old->def, new->def);
 }
@@ -167,8 +156,8 @@ static void compare_order(struct contract_changes *c, const struct surface *befo
         k++;
     }
     contract_changes_add(c, RULE_TOOL_ORDER, &subject, STR("$"),
-                         json_string(&c->arena, old->items[i].key),
-                         json_string(&c->arena, new->items[k].key));
+                         json_write_str_in(&c->arena, old->items[i].key),
+                         json_write_str_in(&c->arena, new->items[k].key));
 }
 
 static void compare_list(struct contract_changes *c, const struct surface *before,
@@ -272,8 +261,8 @@ static void compare_instructions(const struct server_comparison *s, struct str b
                                  struct str after)
 {
     struct arena *a = &s->changes->arena;
-    struct str old = before.len ? json_string(a, before) : STR_NONE;
-    struct str new = after.len ? json_string(a, after) : STR_NONE;
+    struct str old = before.len ? json_write_str_in(a, before) : STR_NONE;
+    struct str new = after.len ? json_write_str_in(a, after) : STR_NONE;
     struct json texts[2];
     struct json_fault fault;
 
@@ -317,8 +306,8 @@ static void compare_servers(struct contract_changes *c, const struct surface *be
     if (!str_eq(before->protocol_version, after->protocol_version))
         contract_changes_add(
             c, protocol_rule(before->protocol_version, after->protocol_version), &s.subject,
-            STR("$.protocolVersion"), json_string(&c->arena, before->protocol_version),
-            json_string(&c->arena, after->protocol_version));
+            STR("$.protocolVersion"), json_write_str_in(&c->arena, before->protocol_version),
+            json_write_str_in(&c->arena, after->protocol_version));
 }
 
 enum contract_gap contract_gap(const struct surface *before, const struct surface *after,

@@ -411,18 +411,6 @@ static void compare_hidden(struct contract_changes *c, const struct contract_sub
     }
 }
 
-static struct str json_string(struct arena *a, struct str text)
-{
-    struct buf b;
-    struct str json;
-
-    buf_init(&b, 16 << 20);
-    json_write_str(&b, text);
-    json = arena_str(a, buf_str(&b));
-    buf_release(&b);
-    return json;
-}
-
 static void compare_urls(struct contract_changes *c, const struct contract_subject *subject,
                          const struct text_hazards *old, const struct text_hazards *new)
 {
@@ -435,10 +423,10 @@ static void compare_urls(struct contract_changes *c, const struct contract_subje
 
         if (order < 0)
             contract_changes_add(c, RULE_URL_REMOVED, subject, STR("$"),
-                                 json_string(&c->arena, old->urls[i]), STR_NONE);
+                                 json_write_str_in(&c->arena, old->urls[i]), STR_NONE);
         if (order > 0)
             contract_changes_add(c, RULE_URL_ADDED, subject, STR("$"), STR_NONE,
-                                 json_string(&c->arena, new->urls[k]));
+                                 json_write_str_in(&c->arena, new->urls[k]));
         i += order <= 0;
         k += order >= 0;
     }

@@ -192,3 +192,15 @@ void json_write_str(struct buf *to, struct str text)
     }
     buf_add_ch(to, '"');
 }
+
+struct str json_write_str_in(struct arena *a, struct str text)
+{
+    struct str json;
+    struct buf b;
+
+    buf_init(&b, text.len * 6 + 3); /* all of it may be \uXXXX */
+    json_write_str(&b, text);
+    json = arena_str(a, buf_str(&b));
+    buf_release(&b);
+    return json;
+}

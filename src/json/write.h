@@ -12,6 +12,7 @@
 
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 
 /* JSON spelled as it is, as an initialiser of a struct str: JSON_LITERAL({ "a" : [1] }). */
@@ -51,5 +52,8 @@ void json_out_key_raw(struct json_out *o, struct str key, struct str json);
  * \udxxx again, other bytes that are not UTF-8 as U+FFFD. Also escapes DEL,
  * U+2028 and U+2029, which are legal but trip others up. */
 void json_write_str(struct buf *to, struct str text);
+
+/* The same in an arena. */
+struct str json_write_str_in(struct arena *a, struct str text);
 
 #endif

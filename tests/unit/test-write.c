@@ -61,6 +61,20 @@ static void strings_are_escaped_where_needed(void **state)
     buf_release(&b);
 }
 
+static void a_string_in_an_arena_is_complete(void **state)
+{
+    struct arena a = { 0 };
+    char control[1000];
+    struct str json;
+
+    (void)state;
+    memset(control, 1, sizeof control);
+    json = json_write_str_in(&a, str_n(control, sizeof control));
+    assert_int_equal(json.len, sizeof control * 6 + 2);
+    assert_str(json_write_str_in(&a, STR("a\"b")), STR("\"a\\\"b\""));
+    arena_release(&a);
+}
+
 static void the_limit_of_the_buffer_is_detected(void **state)
 {
     struct err e = ERR_NONE;
@@ -80,6 +94,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commas_are_written_between_values),
         cmocka_unit_test(strings_are_escaped_where_needed),
+        cmocka_unit_test(a_string_in_an_arena_is_complete),
         cmocka_unit_test(the_limit_of_the_buffer_is_detected),
     };
 
