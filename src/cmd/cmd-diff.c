@@ -75,8 +75,8 @@ static const struct option diff_options[] = {
       .type = OPTION_LIST,
       .paths = true,
       .offset = offsetof(struct diff_args, report),
-      .help = "write a report; FORMAT: json (if not given), junit, github or markdown; '-' is "
-              "standard output" },
+      .help = "write a report; FORMAT: json (if not given), junit, github, markdown or sarif; "
+              "'-' is standard output" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct diff_args, force),

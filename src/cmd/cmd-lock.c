@@ -102,8 +102,8 @@ static const struct option lock_options[] = {
       .paths = true,
       .group = COMPARISON_GROUP,
       .offset = offsetof(struct lock_args, report),
-      .help = "write a report; FORMAT: json (if not given), junit, github or markdown; '-' is "
-              "standard output" },
+      .help = "write a report; FORMAT: json (if not given), junit, github, markdown or sarif; "
+              "'-' is standard output" },
     REMOTE_OPTIONS_URL(struct lock_args, remote,
                        "the server is at URL; /mcp if it has no path"),
     REMOTE_OPTIONS(struct lock_args, remote),

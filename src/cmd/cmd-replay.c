@@ -147,8 +147,8 @@ static const struct option replay_options[] = {
       .type = OPTION_LIST,
       .paths = true,
       .offset = offsetof(struct replay_args, report),
-      .help = "write a report at the end; FORMAT: json (if not given), junit, github or "
-              "markdown" },
+      .help = "write a report at the end; FORMAT: json (if not given), junit, github, "
+              "markdown or sarif" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, force),

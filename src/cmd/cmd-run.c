@@ -60,8 +60,8 @@ static const struct option run_options[] = {
       .type = OPTION_LIST,
       .paths = true,
       .offset = offsetof(struct run_args, report),
-      .help = "write a report at the end; FORMAT: json (if not given), junit, github or "
-              "markdown; '-' is standard output" },
+      .help = "write a report at the end; FORMAT: json (if not given), junit, github, "
+              "markdown or sarif; '-' is standard output" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct run_args, force),

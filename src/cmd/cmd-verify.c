@@ -77,8 +77,8 @@ static const struct option verify_options[] = {
       .type = OPTION_LIST,
       .paths = true,
       .offset = offsetof(struct verify_args, report),
-      .help = "write a report at the end; FORMAT: json (if not given), junit, github or "
-              "markdown; '-' is standard output" },
+      .help = "write a report at the end; FORMAT: json (if not given), junit, github, "
+              "markdown or sarif; '-' is standard output" },
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct verify_args, force),

@@ -43,6 +43,7 @@ static struct finding clean_finding(struct redact_verdict *v, const struct findi
 
     f.message = clean_text(v, given->message);
     f.file = clean_text(v, given->file);
+    f.subject = clean_text(v, given->subject);
     f.path = clean_text(v, given->path);
     f.recorded = clean_value(v, given->path, given->recorded);
     f.live = clean_value(v, given->path, given->live);

@@ -8,6 +8,7 @@
 #include "report/verdict-json.h"
 #include "report/verdict-junit.h"
 #include "report/verdict-markdown.h"
+#include "report/verdict-sarif.h"
 
 enum { TEXT_MAX = 1 << 29 }; /* bytes of a file */
 
@@ -20,6 +21,7 @@ struct report_file {
         struct verdict_junit junit;
         struct verdict_github github;
         struct verdict_markdown markdown;
+        struct verdict_sarif sarif;
     } output;
     struct verdict_report *report; /* that of `output` */
 };
@@ -91,6 +93,10 @@ static void open_output(struct report_file *f)
         verdict_markdown_init(&f->output.markdown, &f->text);
         f->report = &f->output.markdown.report;
         break;
+    case REPORT_SARIF:
+        verdict_sarif_init(&f->output.sarif, &f->text);
+        f->report = &f->output.sarif.report;
+        break;
     }
 }
 
@@ -104,6 +110,8 @@ static void close_output(struct report_file *f)
         verdict_github_release(&f->output.github);
     else if (f->format == REPORT_MARKDOWN)
         verdict_markdown_release(&f->output.markdown);
+    else if (f->format == REPORT_SARIF)
+        verdict_sarif_release(&f->output.sarif);
     buf_release(&f->text);
 }
 
@@ -122,10 +130,9 @@ static enum report_format parse_value(const char *value, const char **path)
         struct str prefix;
         enum report_format format;
     } formats[] = {
-        { STR_INIT("json="), REPORT_JSON },
-        { STR_INIT("junit="), REPORT_JUNIT },
-        { STR_INIT("github="), REPORT_GITHUB },
-        { STR_INIT("markdown="), REPORT_MARKDOWN },
+        { STR_INIT("json="), REPORT_JSON },     { STR_INIT("junit="), REPORT_JUNIT },
+        { STR_INIT("github="), REPORT_GITHUB }, { STR_INIT("markdown="), REPORT_MARKDOWN },
+        { STR_INIT("sarif="), REPORT_SARIF },
     };
 
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)

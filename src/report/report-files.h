@@ -1,8 +1,9 @@
 /* report/report-files.h - the files of --report: gives one stream of verdicts to several
  * outputs and writes each to its file.
  *
- * A value of --report is FORMAT=FILE, FORMAT being json, junit, github or markdown. A value
- * that does not start with one of these and "=" is the name of a JSON file, also if it contains
+ * A value of --report is FORMAT=FILE, FORMAT being json, junit, github, markdown or sarif. A
+ * value that does not start with one of these and "=" is the name of a JSON file, also if it
+ * contains
  * "=". The file "-" is standard output.
  *
  *     report_files_init(), report_files_parse(), report_files_check()   before anything is run
@@ -17,7 +18,7 @@
 #include "base/sys.h"
 #include "report/verdict-report.h"
 
-enum report_format { REPORT_JSON, REPORT_JUNIT, REPORT_GITHUB, REPORT_MARKDOWN };
+enum report_format { REPORT_JSON, REPORT_JUNIT, REPORT_GITHUB, REPORT_MARKDOWN, REPORT_SARIF };
 
 /* Destination of the files. Borrowed. */
 struct report_files_target {

@@ -1,7 +1,7 @@
 /* trace/finding.h - a finding: something in a file or of a server that a rule objects to.
  *
  * Every command that judges makes findings, and every output (terminal, JSON, JUnit, GitHub,
- * Markdown) is written from them. A finding borrows all its texts. */
+ * Markdown, SARIF) is written from them. A finding borrows all its texts. */
 #ifndef TRACE_FINDING_H
 #define TRACE_FINDING_H
 
@@ -23,9 +23,10 @@ struct finding {
 
     /* Where; each may be empty or 0. */
     struct str file;
-    uint64_t line;   /* in the file, from 1 */
-    uint32_t seq;    /* of the recorded request */
-    struct str path; /* in the message: "$.result.content[0].text" */
+    uint64_t line;      /* in the file, from 1 */
+    uint32_t seq;       /* of the recorded request */
+    struct str subject; /* tool, prompt or URI */
+    struct str path;    /* in the message: "$.result.content[0].text" */
 
     /* The values as JSON; empty if there is none on that side. */
     struct str recorded, live;

@@ -116,6 +116,28 @@ def test_github_reads_the_same_text():
     assert hostile[0][2].splitlines()[0] == f"$.{HOSTILE}: {HOSTILE}"
 
 
+@pytest.fixture(scope="module")
+def sarif_schema(peer_home):
+    """The schema of SARIF 2.1.0 as its editors publish it."""
+    (path,) = (peer_home("sarif") / "node_modules/@microsoft/jest-sarif/lib/schemas").glob("sarif-2.1.0*.json")
+    schema = json.loads(path.read_text())
+    return jsonschema.validators.validator_for(schema)(schema)
+
+
+@pytest.mark.parametrize("name", ["sample.sarif", "hostile.sarif"])
+def test_sarif_is_valid(sarif_schema, name):
+    log = json.loads(read(name))
+    sarif_schema.validate(log)
+    (run,) = log["runs"]
+    assert [result["level"] for result in run["results"]] == sorted(result["level"] for result in run["results"])
+    for result in run["results"]:
+        assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
+        assert result["locations"][0]["physicalLocation"]["region"]["startLine"] >= 1
+        assert not HIDDEN.search(result["message"]["text"].replace("\n", ""))
+    prints = [result["partialFingerprints"]["mcpreelFinding/v1"] for result in run["results"]]
+    assert len(prints) == len(set(prints)) > 1
+
+
 CODE = re.compile("`[^`|\\\\\n]+`|<code>(?:[^\\x21-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7e]|&#\\d+;)*</code>")
 
 

@@ -80,16 +80,17 @@ static bool starts(const char *path, const char *text)
 static void each_file_gets_its_format(void **state)
 {
     (void)state;
-    write_reports(
-        LIST("plain", "xml=a.json", "json=b.json", "junit=c=d.xml", "github=e", "markdown=f"),
-        &target, NULL);
-    assert_int_equal(temp_dir_count("."), 6);
+    write_reports(LIST("plain", "xml=a.json", "json=b.json", "junit=c=d.xml", "github=e",
+                       "markdown=f", "sarif=g"),
+                  &target, NULL);
+    assert_int_equal(temp_dir_count("."), 7);
     assert_true(starts("plain", "{\"v\":"));
     assert_true(starts("xml=a.json", "{\"v\":"));
     assert_true(starts("b.json", "{\"v\":"));
     assert_true(starts("c=d.xml", "<?xml "));
     assert_true(starts("e", "::error "));
     assert_true(starts("f", "### MCP verify: "));
+    assert_true(starts("g", "{\"$schema\":"));
 }
 
 static void existing_files_are_replaced_if_allowed(void **state)
