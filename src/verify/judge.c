@@ -1,6 +1,7 @@
 #include "verify/judge.h"
 
 #include "base/buf.h"
+#include "mcp/meta.h"
 #include "mcp/payload-compare.h"
 #include "trace/limits.h"
 #include "json/equal.h"
@@ -145,6 +146,47 @@ static bool on_difference(void *arg, const struct payload_difference *d)
     else
         add_difference(c->judge, d);
     return true;
+}
+
+struct judge_request {
+    struct judge_comparison comparison;
+    struct finding *difference; /* may be NULL */
+    bool differs;
+};
+
+static bool is_empty_params(struct json_val params)
+{
+    return !json_exists(params) ||
+           (json_type(params) == JSON_OBJECT &&
+            json_count(params) == json_exists(json_get(params, MCP_META_KEY)));
+}
+
+static bool on_request_difference(void *arg, const struct payload_difference *d)
+{
+    struct judge_request *q = arg;
+    struct judge *j = q->comparison.judge;
+
+    if (d->class != PAYLOAD_CONTENT || is_excused(&q->comparison, d))
+        return true;
+    if (d->location.count == 1 && is_empty_params(d->recorded) && is_empty_params(d->live))
+        return true;
+    q->differs = true;
+    if (q->difference) {
+        q->difference->path = path_text(j, d->location);
+        q->difference->recorded = arena_str(&j->arena, json_raw(d->recorded));
+        q->difference->live = arena_str(&j->arena, json_raw(d->live));
+    }
+    return false;
+}
+
+bool judge_request(struct judge *j, struct json_val recorded, const struct mcp_message *live,
+                   struct finding *difference)
+{
+    struct judge_request q = { .comparison = { .judge = j }, .difference = difference };
+
+    (void)payload_compare(recorded, live->root, live->method, j->rules, on_request_difference,
+                          &q);
+    return !q.differs;
 }
 
 static struct json_val task_status(struct json_val response)

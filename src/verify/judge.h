@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "mcp/compare-rules.h"
+#include "mcp/message.h"
 #include "trace/call-verdict.h"
 #include "verify/rebind.h"
 #include "json/json.h"
@@ -40,6 +41,13 @@ void judge_add(struct judge *j, enum verdict_failure failure, const struct findi
  * task may be any that a task passes through before it ends. */
 void judge_response(struct judge *j, struct str method, bool is_poll, struct json_val recorded,
                     struct json_val live);
+
+/* Returns whether a request of the live server is the recorded one: same method, and no
+ * difference of params that counts. Params that are absent, empty or have only _meta are the
+ * same. If it is another one and `difference` is not NULL, sets path, recorded and live value
+ * of the first difference there; they are valid until judge_clear(). Adds no finding. */
+bool judge_request(struct judge *j, struct json_val recorded, const struct mcp_message *live,
+                   struct finding *difference);
 
 /* Adds a finding for each violation of `schema` (JSON, the outputSchema of a tool; empty: none)
  * by the structured content of a live result. */

@@ -3,13 +3,20 @@
 #include "mcp/id.h"
 #include "mcp/params-compare.h"
 
-/* The passes of a search, in order. */
-enum pass {
-    PASS_OPEN_EQUAL,
-    PASS_ANY_EQUAL,
-    PASS_USED_EQUAL,
-    PASS_OPEN_METHOD,
-    PASS_COUNT,
+/* A pass of a search: which recorded requests fit. */
+struct pass {
+    bool open; /* those of open calls; else of all */
+    bool used; /* those that were used; else the others */
+    enum { PARAMS_EQUAL, PARAMS_SAME, PARAMS_ANY } params;
+};
+
+static const struct pass passes[] = {
+    { .open = true, .params = PARAMS_EQUAL },
+    { .open = true, .params = PARAMS_SAME },
+    { .params = PARAMS_EQUAL },
+    { .params = PARAMS_SAME },
+    { .used = true, .params = PARAMS_EQUAL },
+    { .used = true, .params = PARAMS_SAME },
 };
 
 struct search {
@@ -17,14 +24,17 @@ struct search {
     const struct mcp_message *live;
     bool (*is_open)(void *arg, uint32_t call);
     void *arg;
-    enum pass pass;
+    const struct pass *pass;
     struct server_request_reply *reply;
 };
 
 void server_requests_init(struct server_requests *s, const struct index *index,
-                          const struct index_order *order, uint32_t session)
+                          const struct index_order *order, uint32_t session,
+                          struct judge *judge)
 {
-    *s = (struct server_requests){ .index = index, .order = order, .session = session };
+    *s = (struct server_requests){
+        .index = index, .order = order, .session = session, .judge = judge
+    };
     map_init(&s->used);
     index_message_init(&s->request);
     index_message_init(&s->response);
@@ -78,12 +88,18 @@ static bool fits(const struct search *q, uint32_t step, struct json_val request)
     static const struct params_rules rules = { .include_meta = false };
     static const struct params_mask nothing = { .count = 0 };
 
-    if (!json_is(json_get(request, STR("method")), q->live->method))
+    if (!json_is(json_get(request, STR("method")), q->live->method) ||
+        is_used(q->of, step) != q->pass->used)
         return false;
-    if (q->pass == PASS_OPEN_METHOD)
-        return !is_used(q->of, step);
-    return is_used(q->of, step) == (q->pass == PASS_USED_EQUAL) &&
-           params_equal(json_get(request, STR("params")), q->live->params, &rules, nothing);
+    switch (q->pass->params) {
+    case PARAMS_EQUAL:
+        return params_equal(json_get(request, STR("params")), q->live->params, &rules, nothing);
+    case PARAMS_SAME:
+        return judge_request(q->of->judge, request, q->live, NULL);
+    case PARAMS_ANY:
+        break;
+    }
+    return true;
 }
 
 static bool search_call(struct search *q, uint32_t call)
@@ -99,10 +115,11 @@ static bool search_call(struct search *q, uint32_t call)
         if (!index_read_step(index, step, &q->of->request, &root, &e) || !fits(q, step, root) ||
             !find_response(q, call, step, root))
             continue;
-        q->reply->call = call;
-        q->reply->recorded = root;
-        q->reply->differs = q->pass == PASS_OPEN_METHOD;
-        set_used(q->of, step);
+        if (q->pass->params == PARAMS_ANY)
+            q->reply->changed =
+                !judge_request(q->of->judge, root, q->live, &q->reply->difference);
+        else
+            set_used(q->of, step);
         return true;
     }
     return false;
@@ -111,7 +128,7 @@ static bool search_call(struct search *q, uint32_t call)
 static bool search_session(struct search *q)
 {
     const struct server_requests *s = q->of;
-    bool open_only = q->pass == PASS_OPEN_EQUAL || q->pass == PASS_OPEN_METHOD;
+    bool open_only = q->pass->open;
     uint32_t preamble = s->index->sessions[s->session].preamble;
 
     if (preamble && !open_only && search_call(q, preamble))
@@ -130,10 +147,16 @@ bool server_requests_find(struct server_requests *s, const struct mcp_message *l
                           bool (*is_open)(void *arg, uint32_t call), void *arg,
                           struct server_request_reply *reply)
 {
+    static const struct pass near = { .open = true, .params = PARAMS_ANY };
     struct search q = { .of = s, .live = live, .is_open = is_open, .arg = arg, .reply = reply };
 
-    for (q.pass = 0; q.pass < PASS_COUNT; q.pass++)
+    *reply = (struct server_request_reply){ .changed = false };
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        q.pass = &passes[i];
         if (search_session(&q))
             return true;
+    }
+    q.pass = &near;
+    (void)search_session(&q); /* it sets `changed` */
     return false;
 }

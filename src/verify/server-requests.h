@@ -1,34 +1,37 @@
 /* verify/server-requests.h - finds the recorded client's response to a request of the live
  * server.
  *
- * Looks for a recorded server request of the same session with equal method and params: an
- * unused one of an open call, then one of any call, then one that was used. If there is none, a
- * request of an open call with the same method and other params is taken, and reported as
- * different. */
+ * Looks for a recorded server request of the same session with the same method and params: an
+ * unused one of an open call, then one of any call, then one that was used. The rules of the
+ * user decide whether params are the same (judge_request()); among several, one with equal
+ * params is preferred. */
 #ifndef VERIFY_SERVER_REQUESTS_H
 #define VERIFY_SERVER_REQUESTS_H
 
 #include "base/map.h"
 #include "index/index.h"
 #include "mcp/message.h"
+#include "verify/judge.h"
 
 struct server_requests {
     const struct index *index;       /* borrowed */
     const struct index_order *order; /* borrowed */
+    struct judge *judge;             /* borrowed */
     uint32_t session;
     struct map used; /* step to itself */
     struct index_message request, response;
 };
 
 struct server_request_reply {
-    uint32_t call;            /* of the recorded request */
-    bool differs;             /* its params are not equal */
-    struct json_val recorded; /* the recorded request */
     struct json_val response; /* the recorded client's response */
+    bool changed;             /* none fits, but an open call has an unused one of this method */
+    struct finding difference; /* if `changed`: path and values of the first difference from it,
+                                  valid until judge_clear() */
 };
 
 void server_requests_init(struct server_requests *s, const struct index *index,
-                          const struct index_order *order, uint32_t session);
+                          const struct index_order *order, uint32_t session,
+                          struct judge *judge);
 void server_requests_release(struct server_requests *s);
 
 /* Finds the response to `live`. `is_open` says whether a call is open. Returns false if no

@@ -55,7 +55,7 @@ void verify_init(struct verify *s, const struct verify_config *config, uint32_t 
     rebind_init(&s->rebind, config->rules);
     live_request_init(&s->request, &s->rebind, config->secret, config->secret_arg);
     judge_init(&s->judge, config->rules, config->rules->like_mcp_recorder ? NULL : &s->rebind);
-    server_requests_init(&s->server_requests, config->index, config->order, session);
+    server_requests_init(&s->server_requests, config->index, config->order, session, &s->judge);
     tool_list_init(&s->tools);
     map_init(&s->by_request);
     map_init(&s->by_call);
@@ -1077,16 +1077,22 @@ static bool is_open(void *arg, uint32_t call)
     return is_waiting_for(arg, call);
 }
 
-static void report_server_request(struct verify *s, struct str rule, const char *what,
-                                  const struct mcp_message *m, struct str recorded)
+/* Reports a server request to which the recording has no response. */
+static void report_server_request(struct verify *s, const struct mcp_message *m,
+                                  const struct server_request_reply *reply)
 {
-    struct finding f = { .rule = rule, .severity = FINDING_ERROR };
+    struct finding f = reply->difference;
 
-    judge_clear(&s->judge);
-    f.message = arena_printf(&s->judge.arena, "session %u: the server sent %.*s%s",
-                             s->session + 1, STR_ARG(m->method), what);
-    f.recorded = recorded;
-    f.live = json_raw(m->params);
+    f.severity = FINDING_ERROR;
+    f.rule = reply->changed ? STR("server-request-changed") : STR("server-request-unknown");
+    f.message = arena_printf(&s->judge.arena,
+                             "session %u: the server sent %.*s%s; it was "
+                             "rejected",
+                             s->session + 1, STR_ARG(m->method),
+                             reply->changed ? " with other params"
+                                            : ", which the recording does not have");
+    if (!reply->changed)
+        f.live = json_raw(m->params);
     s->events->finding(s->to, &f);
 }
 
@@ -1103,17 +1109,14 @@ static void on_server_request(void *to, const struct mcp_message *m)
     struct server_request_reply reply;
     struct str id = json_raw(m->id);
 
+    judge_clear(&s->judge);
     if (!server_requests_find(&s->server_requests, m, is_open, s, &reply)) {
         mcp_session_reject(&s->mcp, id, MCP_METHOD_NOT_FOUND,
                            STR("the recording has no response to this request"));
         note_rejection(s);
-        report_server_request(s, STR("server-request-unknown"),
-                              ", which the recording does not have", m, STR_NONE);
+        report_server_request(s, m, &reply);
         return;
     }
-    if (reply.differs)
-        report_server_request(s, STR("server-request-changed"), " with other params", m,
-                              json_raw(json_get(reply.recorded, STR("params"))));
     if (json_exists(json_get(reply.response, STR("result"))))
         mcp_session_respond(&s->mcp, id, json_raw(json_get(reply.response, STR("result"))));
     else

@@ -39,7 +39,11 @@ static void on_finding(void *to, const struct finding *f)
 {
     struct rig *r = to;
 
-    buf_printf(&r->run.actions, "finding %.*s: %.*s\n", STR_ARG(f->rule), STR_ARG(f->message));
+    buf_printf(&r->run.actions, "finding %.*s: %.*s", STR_ARG(f->rule), STR_ARG(f->message));
+    if (f->path.len)
+        buf_printf(&r->run.actions, " %.*s %.*s %.*s", STR_ARG(f->path), STR_ARG(f->recorded),
+                   STR_ARG(f->live));
+    buf_add_ch(&r->run.actions, '\n');
 }
 
 static const struct verify_events events = { on_verdict, on_finding };
@@ -345,9 +349,56 @@ static void server_requests_get_the_recorded_responses(void **state)
                    "<< {'jsonrpc':'2.0','id':'f','error':{'code':-32601,'message':"
                    "'the recording has no response to this request'}}\n"
                    "finding server-request-unknown: session 1: the server sent roots/list, "
-                   "which the recording does not have\n"
+                   "which the recording does not have; it was rejected\n"
                    "2 tools/call ask: passed\n"
                    "finish 0\n");
+    end(&r);
+}
+
+static void a_server_request_with_other_content_is_rejected(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
+                   "s2c {'id':9,'method':'elicitation/create','params':{'message':'your name?',"
+                   "'requestedSchema':{'type':'object'}}}\n"
+                   "c2s {'id':9,'result':{'action':'accept'}}\n"
+                   "s2c {'id':5,'result':{}}\n");
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':'e','method':'elicitation/create','params':{'message':"
+                             "'your password?','requestedSchema':{'type':'object'}}}");
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    assert_actions(&r.run, "<< {'jsonrpc':'2.0','id':'e','error':{'code':-32601,'message':"
+                           "'the recording has no response to this request'}}\n"
+                           "finding server-request-changed: session 1: the server sent "
+                           "elicitation/create with other params; it was rejected "
+                           "$.params.message 'your name?' 'your password?'\n"
+                           "2 tools/call ask: passed\n"
+                           "finish 0\n");
+    end(&r);
+}
+
+static void a_server_request_with_other_volatile_values_gets_the_recorded_response(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
+                   "s2c {'id':9,'method':'elicitation/create','params':{'message':'at "
+                   "2026-01-02T03:04:05Z','n':1.0,'secret':'[REDACTED:rule-1]'}}\n"
+                   "c2s {'id':9,'result':{'action':'accept'}}\n"
+                   "s2c {'id':5,'result':{}}\n");
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':'e','method':'elicitation/create','params':{'message':'at "
+                             "2027-11-12T13:14:15Z','n':1,'secret':'abc',"
+                             "'_meta':{'progressToken':3}}}");
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    assert_actions(&r.run, "<< {'jsonrpc':'2.0','id':'e','result':{'action':'accept'}}\n"
+                           "2 tools/call ask: passed\n"
+                           "finish 0\n");
     end(&r);
 }
 
@@ -575,6 +626,9 @@ int main(void)
         cmocka_unit_test(a_value_of_a_skipped_call_blocks_too),
         cmocka_unit_test(the_reason_after_a_signal_is_that_the_run_was_interrupted),
         cmocka_unit_test(server_requests_get_the_recorded_responses),
+        cmocka_unit_test(a_server_request_with_other_content_is_rejected),
+        cmocka_unit_test(
+            a_server_request_with_other_volatile_values_gets_the_recorded_response),
         cmocka_unit_test(a_missing_kind_of_notification_fails_after_a_moment),
         cmocka_unit_test(a_notification_may_come_later_and_with_other_content),
         cmocka_unit_test(a_server_that_closes_fails_open_calls_and_blocks_the_rest),
