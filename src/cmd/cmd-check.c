@@ -81,22 +81,11 @@ struct checked_file {
     bool is_journal;       /* of a one-document format: the copy is the document */
     struct err error;
     bool usable;
+
+    /* Set after reading, without those of --ignore. */
+    struct finding_list findings;
+    struct finding_list remaining; /* of the copy */
 };
-
-static bool has_finding(const struct check *c, const struct stats *s,
-                        enum stats_finding_kind what)
-{
-    return s->findings[what].count && !c->ignored[what];
-}
-
-static bool has_findings(const struct check *c, const struct stats *s)
-{
-    bool any = false;
-
-    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
-        any |= has_finding(c, s, what);
-    return any;
-}
 
 /* Some warnings of the readers have no finding of their own. */
 static bool has_only_warnings(const struct checked_file *f)
@@ -121,10 +110,9 @@ static enum verdict verdict_of(const struct check *c, const struct checked_file 
     if (is_incomplete(f))
         return VERDICT_DAMAGED;
     for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
-        if (is_file_finding[what] && has_finding(c, &f->stats, what))
+        if (is_file_finding[what] && f->stats.findings[what].count && !c->ignored[what])
             return VERDICT_DAMAGED;
-    return has_findings(c, &f->stats) || has_only_warnings(f) ? VERDICT_FINDINGS
-                                                              : VERDICT_WHOLE;
+    return f->findings.count || has_only_warnings(f) ? VERDICT_FINDINGS : VERDICT_WHOLE;
 }
 
 /* Returns the exit code; with a copy, that of the copy. */
@@ -133,7 +121,7 @@ static int exit_code(const struct check *c, const struct checked_file *f)
     if (!f->usable)
         return app_exit_code(&f->error);
     if (f->copy_path)
-        return has_findings(c, &f->repair.remaining) || is_incomplete(f) ||
+        return f->remaining.count || is_incomplete(f) ||
                        (loss_is_any(&f->repair.loss) && !f->is_journal)
                    ? EXIT_FINDINGS
                    : EXIT_OK;
@@ -162,18 +150,11 @@ static void add_verdict(struct buf *to, const struct check *c, const struct chec
     buf_add_ch(to, '\n');
 }
 
-static void add_findings(struct buf *to, const struct check *c, const struct checked_file *f)
+static void add_findings(struct buf *to, const struct checked_file *f)
 {
-    struct buf text;
-
-    buf_init(&text, CHECK_TEXT_MAX);
-    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++) {
-        if (!has_finding(c, &f->stats, what))
-            continue;
-        buf_clear(&text);
-        findings_write_text(&text, &f->stats, what);
+    for (size_t i = 0; i < f->findings.count; i++) {
         buf_add(to, STR("  "));
-        term_escape(to, buf_str(&text), TERM_ONE_LINE);
+        term_escape(to, f->findings.at[i].message, TERM_ONE_LINE);
         buf_add_ch(to, '\n');
     }
     if (has_only_warnings(f)) {
@@ -181,7 +162,6 @@ static void add_findings(struct buf *to, const struct check *c, const struct che
         units_write_count(to, f->file.notes, "warning", "warnings");
         buf_add(to, STR(" while reading it\n"));
     }
-    buf_release(&text);
 }
 
 /* "left out: line 4, lines 7 to 9" */
@@ -221,17 +201,16 @@ static void add_skipped_json(struct json_out *o, const struct reader_damage *d)
     json_out_end_object(o);
 }
 
-static void add_copy(struct buf *to, const struct check *c, const struct checked_file *f)
+static void add_copy(struct buf *to, const struct checked_file *f)
 {
     const char *before = "; remaining findings: ";
 
     buf_add(to, f->is_journal ? STR("  finished: ") : STR("  repaired copy: "));
     term_escape(to, str_z(f->copy_path), TERM_ONE_LINE);
-    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
-        if (has_finding(c, &f->repair.remaining, what)) {
-            buf_printf(to, "%s%s", before, findings_id(what));
-            before = ", ";
-        }
+    for (size_t i = 0; i < f->remaining.count; i++) {
+        buf_printf(to, "%s%.*s", before, STR_ARG(f->remaining.at[i].rule));
+        before = ", ";
+    }
     if (loss_is_any(&f->repair.loss)) {
         buf_add(to, STR("; left out: "));
         loss_add_text(to, &f->repair.loss);
@@ -247,10 +226,10 @@ static bool write_text(struct check *c, const struct checked_file *f, struct err
     buf_init(&out, CHECK_TEXT_MAX);
     add_verdict(&out, c, f);
     if (f->usable)
-        add_findings(&out, c, f);
+        add_findings(&out, f);
     if (f->usable && f->copy_path) {
         add_skipped(&out, &f->file.damage);
-        add_copy(&out, c, f);
+        add_copy(&out, f);
     }
     ok = buf_ok(&out, e) && app_write(c->app, buf_str(&out), e);
     buf_release(&out);
@@ -259,30 +238,19 @@ static bool write_text(struct check *c, const struct checked_file *f, struct err
     return ok;
 }
 
-static void add_findings_json(struct json_out *o, const struct check *c, const struct stats *s)
-{
-    json_out_key(o, STR("findings"));
-    json_out_array(o);
-    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
-        if (has_finding(c, s, what))
-            findings_write_json(o, s, what);
-    json_out_end_array(o);
-}
-
-static void add_usable_json(struct json_out *o, const struct check *c,
-                            const struct checked_file *f)
+static void add_usable_json(struct json_out *o, const struct checked_file *f)
 {
     json_out_key_str(o, STR("format"), str_z(f->file.format));
     json_out_key_int(o, STR("bytes"), (int64_t)f->file.bytes);
     json_out_key_int(o, STR("messages"), (int64_t)message_count(f));
     json_out_key_int(o, STR("notes"), (int64_t)f->file.notes);
-    add_findings_json(o, c, &f->stats);
+    findings_write_json(o, &f->findings);
     if (!f->copy_path)
         return;
     json_out_key(o, STR("copy"));
     json_out_object(o);
     json_out_key_str(o, STR("path"), str_z(f->copy_path));
-    add_findings_json(o, c, &f->repair.remaining);
+    findings_write_json(o, &f->remaining);
     json_out_key(o, STR("lost"));
     loss_write_json(o, &f->repair.loss);
     add_skipped_json(o, &f->file.damage);
@@ -297,7 +265,7 @@ static void add_file_json(struct check *c, const struct checked_file *f)
     json_out_key_str(o, STR("path"), str_z(f->file.path));
     json_out_key_str(o, STR("verdict"), str_z(verdict_names[verdict_of(c, f)]));
     if (f->usable)
-        add_usable_json(o, c, f);
+        add_usable_json(o, f);
     else
         json_out_key_str(o, STR("error"), str_z(f->error.msg));
     json_out_end_object(o);
@@ -343,10 +311,12 @@ static bool read_file(const struct check *c, struct checked_file *f, struct err 
         return false;
     }
     stats_finish(&f->stats);
+    findings_collect(&f->findings, &f->stats, c->ignored);
     if (!f->copy_path || !f->usable)
         return true;
     if (!repair_finish(&f->repair, e))
         return false;
+    findings_collect(&f->remaining, &f->repair.remaining, c->ignored);
     remove_journal(c, f);
     return true;
 }
@@ -361,6 +331,8 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     f->file.path = path;
     plan_copy(c, f, &a);
     f->file.salvage = f->copy_path;
+    finding_list_init(&f->findings);
+    finding_list_init(&f->remaining);
     stats_init(&f->stats);
     f->stats.thorough = true;
     ok = read_file(c, f, e);
@@ -372,6 +344,8 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     c->worst_code = code > c->worst_code ? code : c->worst_code;
     repair_release(&f->repair);
     stats_release(&f->stats);
+    finding_list_release(&f->findings);
+    finding_list_release(&f->remaining);
     arena_release(&a);
     free(f);
     return ok;

@@ -95,7 +95,8 @@ static void add_gap_totals(struct buf *to, const struct stats *s)
     buf_add(to, STR(") not recorded"));
 }
 
-void findings_write_text(struct buf *to, const struct stats *s, enum stats_finding_kind what)
+/* Appends a sentence. */
+static void add_sentence(struct buf *to, const struct stats *s, enum stats_finding_kind what)
 {
     const struct stats_finding *f = &s->findings[what];
 
@@ -116,20 +117,42 @@ void findings_write_text(struct buf *to, const struct stats *s, enum stats_findi
                    (unsigned long long)f->seq);
 }
 
-void findings_write_json(struct json_out *o, const struct stats *s,
-                         enum stats_finding_kind what)
+void findings_collect(struct finding_list *to, const struct stats *s,
+                      const bool ignored[STATS_FINDING_COUNT])
 {
-    const struct stats_finding *f = &s->findings[what];
     struct buf text;
 
     buf_init(&text, 16 * STATS_TEXT);
-    findings_write_text(&text, s, what);
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++) {
+        if (!s->findings[what].count || (ignored && ignored[what]))
+            continue;
+        buf_clear(&text);
+        add_sentence(&text, s, what);
+        finding_list_add(to, &(struct finding){ .rule = str_z(finding_texts[what].id),
+                                                .severity = FINDING_ERROR,
+                                                .message = buf_str(&text),
+                                                .count = s->findings[what].count,
+                                                .seq = s->findings[what].seq });
+    }
+    buf_release(&text);
+}
+
+static void write_json(struct json_out *o, const struct finding *f)
+{
     json_out_object(o);
-    json_out_key_str(o, STR("rule"), str_z(finding_texts[what].id));
+    json_out_key_str(o, STR("rule"), f->rule);
     json_out_key_int(o, STR("count"), (int64_t)f->count);
     if (f->seq)
         json_out_key_int(o, STR("seq"), (int64_t)f->seq);
-    json_out_key_str(o, STR("message"), buf_str(&text));
+    json_out_key_str(o, STR("message"), f->message);
     json_out_end_object(o);
-    buf_release(&text);
+}
+
+void findings_write_json(struct json_out *o, const struct finding_list *l)
+{
+    json_out_key(o, STR("findings"));
+    json_out_array(o);
+    for (size_t i = 0; i < l->count; i++)
+        write_json(o, &l->at[i]);
+    json_out_end_array(o);
 }

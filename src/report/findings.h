@@ -1,8 +1,10 @@
-/* report/findings.h - writes the findings of a recording as text and JSON. */
+/* report/findings.h - the findings of the statistics of a recording as a list, and such a list
+ * as JSON. */
 #ifndef REPORT_FINDINGS_H
 #define REPORT_FINDINGS_H
 
 #include "ops/stats.h"
+#include "trace/finding-list.h"
 #include "json/write.h"
 
 /* Returns the id of a finding for programs, such as "no-footer". Ids never change. */
@@ -11,11 +13,12 @@ const char *findings_id(enum stats_finding_kind what);
 /* Finds the finding with an id; STATS_FINDING_COUNT: there is none. */
 enum stats_finding_kind findings_find(struct str id);
 
-/* Appends a sentence. It contains raw text of the file: the caller must escape it. */
-void findings_write_text(struct buf *to, const struct stats *s, enum stats_finding_kind what);
+/* Adds a finding of each kind that was counted, unless it is ignored; `ignored` may be NULL.
+ * Messages contain raw text of the file: the caller must escape them. */
+void findings_collect(struct finding_list *to, const struct stats *s,
+                      const bool ignored[STATS_FINDING_COUNT]);
 
-/* Writes an object, see docs/json-output.md. */
-void findings_write_json(struct json_out *o, const struct stats *s,
-                         enum stats_finding_kind what);
+/* Writes the member "findings", see docs/json-output.md. */
+void findings_write_json(struct json_out *o, const struct finding_list *l);
 
 #endif

@@ -339,12 +339,12 @@ static void add_errors(struct json_out *o, const struct stats *s)
 
 static void add_findings(struct json_out *o, const struct stats *s)
 {
-    json_out_key(o, STR("findings"));
-    json_out_array(o);
-    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
-        if (s->findings[what].count)
-            findings_write_json(o, s, what);
-    json_out_end_array(o);
+    struct finding_list found;
+
+    finding_list_init(&found);
+    findings_collect(&found, s, NULL);
+    findings_write_json(o, &found);
+    finding_list_release(&found);
 }
 
 void inspect_json_write(struct buf *to, const struct stats *s, const struct inspect_file *file)

@@ -525,29 +525,24 @@ static void add_errors(const struct inspect_page *p)
 
 static void add_findings(const struct inspect_page *p)
 {
-    struct buf text;
-    bool any = false;
+    struct finding_list found;
 
     add_heading(p, "Findings");
-    buf_init(&text, 16 * STATS_TEXT);
-    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++) {
-        if (!p->stats->findings[what].count)
-            continue;
-        if (any)
+    finding_list_init(&found);
+    findings_collect(&found, p->stats, NULL);
+    for (size_t i = 0; i < found.count; i++) {
+        if (i)
             buf_printf(p->to, "%*s", LABEL, "");
-        any = true;
-        buf_clear(&text);
-        findings_write_text(&text, p->stats, what);
         term_style(p->to, p->color, TERM_YELLOW);
-        term_escape_cut(p->to, buf_str(&text), SENTENCE);
+        term_escape_cut(p->to, found.at[i].message, SENTENCE);
         term_style(p->to, p->color, TERM_PLAIN);
         buf_add_ch(p->to, '\n');
     }
-    buf_release(&text);
-    if (!any) {
+    if (!found.count) {
         add_styled(p, TERM_GREEN, "none");
         buf_add_ch(p->to, '\n');
     }
+    finding_list_release(&found);
 }
 
 void inspect_text_write(struct buf *to, const struct stats *s, const struct inspect_file *file,

@@ -20,11 +20,12 @@ struct finding {
     struct str rule; /* stable id for programs: "content-changed" */
     enum finding_severity severity;
     struct str message; /* one sentence; it may contain raw text of a file or server */
+    uint64_t count;     /* how many places it stands for; 0: one. The first is named below */
 
     /* Where; each may be empty or 0. */
     struct str file;
     uint64_t line;      /* in the file, from 1 */
-    uint32_t seq;       /* of the recorded request */
+    uint64_t seq;       /* of the recorded request or message */
     struct str subject; /* tool, prompt or URI */
     struct str path;    /* in the message: "$.result.content[0].text" */
 

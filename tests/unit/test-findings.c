@@ -18,13 +18,17 @@ static void every_finding_has_a_unique_id(void **state)
 static void assert_says(struct stats *s, enum stats_finding_kind what,
                         struct stats_finding found, const char *want)
 {
-    struct buf text;
+    struct finding_list l;
 
-    buf_init(&text, 4096);
     s->findings[what] = found;
-    findings_write_text(&text, s, what);
-    assert_str(buf_str(&text), str_z(want));
-    buf_release(&text);
+    finding_list_init(&l);
+    findings_collect(&l, s, NULL);
+    assert_int_equal(l.count, 1);
+    assert_str(l.at[0].rule, str_z(findings_id(what)));
+    assert_int_equal(l.at[0].severity, FINDING_ERROR);
+    assert_str(l.at[0].message, str_z(want));
+    finding_list_release(&l);
+    s->findings[what] = (struct stats_finding){ 0 };
 }
 
 static void a_finding_is_written_as_a_sentence(void **state)
@@ -64,24 +68,47 @@ static void a_finding_is_found_by_its_id(void **state)
     assert_int_equal(findings_find(STR("")), STATS_FINDING_COUNT);
 }
 
-static void a_finding_is_written_as_a_json_object(void **state)
+static void ignored_findings_are_not_collected(void **state)
+{
+    static struct stats s = {
+        .findings = { [STATS_GAP] = { .count = 1 }, [STATS_UNANSWERED] = { .count = 2 } }
+    };
+    const bool ignored[STATS_FINDING_COUNT] = { [STATS_GAP] = true };
+    struct finding_list l;
+
+    (void)state;
+    finding_list_init(&l);
+    findings_collect(&l, &s, ignored);
+    assert_int_equal(l.count, 1);
+    assert_str(l.at[0].rule, STR("unanswered"));
+    assert_int_equal(l.at[0].count, 2);
+    finding_list_release(&l);
+}
+
+static void findings_are_written_as_json_objects(void **state)
 {
     static struct stats s = { .findings = {
                                   [STATS_GAP] = { .count = 1 },
                                   [STATS_UNMATCHED_RESPONSE] = { .count = 2, .seq = 7 } } };
+    struct finding_list l;
     struct json_out o;
     struct buf b;
 
     (void)state;
     buf_init(&b, 4096);
     o = json_out_to(&b);
-    findings_write_json(&o, &s, STATS_GAP);
-    findings_write_json(&o, &s, STATS_UNMATCHED_RESPONSE);
+    finding_list_init(&l);
+    findings_collect(&l, &s, NULL);
+    json_out_object(&o);
+    findings_write_json(&o, &l);
+    json_out_end_object(&o);
+    finding_list_release(&l);
     assert_str(
         buf_str(&b),
-        STR("{\"rule\":\"gap\",\"count\":1,\"message\":\"1 gap: 0 messages (0 bytes) not "
+        STR("{\"findings\":[{\"rule\":\"gap\",\"count\":1,\"message\":\"1 gap: 0 messages (0 "
+            "bytes) not "
             "recorded\"},{\"rule\":\"unasked-answer\",\"count\":2,\"seq\":7,\"message\":\"2 "
-            "responses without a request (first: seq 7)\"}"));
+            "responses without a request (first: seq 7)\"}]}"));
     buf_release(&b);
 }
 
@@ -91,7 +118,8 @@ int main(void)
         cmocka_unit_test(every_finding_has_a_unique_id),
         cmocka_unit_test(a_finding_is_written_as_a_sentence),
         cmocka_unit_test(a_finding_is_found_by_its_id),
-        cmocka_unit_test(a_finding_is_written_as_a_json_object),
+        cmocka_unit_test(ignored_findings_are_not_collected),
+        cmocka_unit_test(findings_are_written_as_json_objects),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
