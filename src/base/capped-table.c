@@ -52,7 +52,7 @@ static void add_part(struct capped_table_key *k, struct str part)
     add_bytes(k, part.at, part.len);
 }
 
-static void *overflow_row(struct capped_table *t)
+void *capped_table_overflow(struct capped_table *t)
 {
     if (!t->overflow)
         t->overflow = arena_alloc(&t->arena, t->row_size);
@@ -74,7 +74,7 @@ void *capped_table_row(struct capped_table *t, const struct str *parts, size_t c
     if (row)
         return row;
     if (!*fresh)
-        return overflow_row(t);
+        return capped_table_overflow(t);
     row = arena_alloc(&t->arena, t->row_size);
     map_put(&t->index, str_n(key.at, key.len), row);
     t->rows[t->count++] = row;

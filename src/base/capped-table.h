@@ -30,4 +30,7 @@ void capped_table_release(struct capped_table *t);
 void *capped_table_row(struct capped_table *t, const struct str *parts, size_t count,
                        bool *fresh);
 
+/* Returns the overflow row; adds it if there is none. */
+void *capped_table_overflow(struct capped_table *t);
+
 #endif

@@ -37,6 +37,19 @@ void histogram_add(struct histogram *h, uint64_t n)
     h->buckets[bucket_of(n)]++;
 }
 
+void histogram_merge(struct histogram *to, const struct histogram *from)
+{
+    if (!from->count)
+        return;
+    if (!to->count || from->min < to->min)
+        to->min = from->min;
+    if (from->max > to->max)
+        to->max = from->max;
+    to->count += from->count;
+    for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
+        to->buckets[i] += from->buckets[i];
+}
+
 uint64_t histogram_quantile(const struct histogram *h, unsigned percent)
 {
     uint64_t rank, middle, seen = 0;

@@ -21,6 +21,9 @@ struct histogram {
 
 void histogram_add(struct histogram *h, uint64_t n);
 
+/* Adds all numbers of `from`. */
+void histogram_merge(struct histogram *to, const struct histogram *from);
+
 /* The number that `percent` (1 to 100) of all do not exceed; 0 if there is none. */
 uint64_t histogram_quantile(const struct histogram *h, unsigned percent);
 

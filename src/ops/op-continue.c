@@ -212,6 +212,7 @@ void op_continue_task_status(struct op_continue *s, struct open_op *head, struct
     if (json_is(status, STR("completed"))) {
         head->task_completed = true;
         head->op.outcome = outcome_of(result);
+        head->op.result_bytes = json_raw(result).len;
         head->outcome_decided = json_exists(result);
     } else if (json_is(status, STR("failed"))) {
         set_error(&head->op, error);
@@ -289,6 +290,7 @@ static void update_task_outcome(struct op_continue *s, struct open_op *head,
         op_continue_task_status(s, head, msg->m.result);
     } else if (result) {
         head->op.outcome = outcome_of(msg->m.result);
+        head->op.result_bytes = json_raw(msg->m.result).len;
         head->outcome_decided = true;
     } else if (!head->task_completed) { /* else only fetching the result failed */
         set_error(&head->op, msg->m.error);
@@ -320,6 +322,18 @@ static void handle_result(struct op_continue *s, struct open_op *op,
     }
 }
 
+/* Counts a result that requires no input and is no handle of a task. */
+static void add_result_bytes(struct open_op *op, struct json_val result)
+{
+    struct open_op *head = head_of(op);
+
+    if (op->op.response != RESPONSE_RESULT)
+        return;
+    op->op.result_bytes += json_raw(result).len;
+    if (head != op)
+        head->op.result_bytes += json_raw(result).len;
+}
+
 void op_continue_set_outcome(struct operation *op, const struct mcp_message *response)
 {
     if (response->kind == MCP_ERROR) {
@@ -335,10 +349,12 @@ bool op_continue_response(struct op_continue *s, struct open_op *op,
                           const struct op_message *msg)
 {
     op_continue_set_outcome(&op->op, &msg->m);
-    if (op->op.flags & OP_CANCELLED)
+    if (op->op.flags & OP_CANCELLED) {
         op->op.outcome = OUTCOME_LATE;
-    else if (msg->m.kind == MCP_RESULT)
+    } else if (msg->m.kind == MCP_RESULT) {
         handle_result(s, op, msg);
+        add_result_bytes(op, msg->m.result);
+    }
     if (op->op.link == LINK_TASK && op->parent)
         update_task_outcome(s, op->parent, op, msg);
     return op->continues && head_of(op) == op;

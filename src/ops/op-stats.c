@@ -2,12 +2,14 @@
 
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "mcp/method.h"
+#include "ops/open-ops.h"
 
-void op_stats_init(struct op_stats *c)
+void op_stats_init(struct op_stats *c, size_t max_rows)
 {
     *c = (struct op_stats){ 0 };
-    capped_table_init(&c->rows, sizeof(struct op_stats_row), OP_STATS_ROWS);
+    capped_table_init(&c->rows, sizeof(struct op_stats_row), max_rows);
 }
 
 void op_stats_release(struct op_stats *c)
@@ -37,23 +39,59 @@ static bool is_about_task(const struct mcp_method *known)
     return known && str_eq(known->subject, STR("taskId"));
 }
 
+/* The name of a row. `hash` tells apart texts of which only the same beginning was kept. */
+struct row_name {
+    uint64_t group, hash;
+    enum record_dir dir;
+    struct str method, subject;
+};
+
+static struct str copy_name(struct op_stats *c, struct str name)
+{
+    if (c->cleaner && name.len)
+        name = c->cleaner->clean(c->cleaner, name);
+    return arena_truncated(&c->rows.arena, name, OP_STATS_TEXT);
+}
+
+static struct op_stats_row *find_row(struct op_stats *c, const struct row_name *name,
+                                     bool *is_new)
+{
+    const uint64_t numbers[] = { name->group, name->hash, (uint64_t)name->dir };
+    const struct str parts[] = { str_n((const char *)numbers, sizeof numbers), name->method,
+                                 name->subject };
+    struct op_stats_row *row = capped_table_row(&c->rows, parts, 3, is_new);
+
+    if (*is_new) {
+        row->group = name->group;
+        row->dir = name->dir;
+        row->method = copy_name(c, name->method);
+        row->subject = copy_name(c, name->subject);
+        row->name_hash = name->hash;
+    }
+    return row;
+}
+
+/* The row of a full name, which may be longer than what the row keeps. */
+static struct op_stats_row *row_of_name(struct op_stats *c, enum record_dir dir,
+                                        struct str method, struct str subject, bool *is_new)
+{
+    const struct row_name name = { c->group, 0, dir, method, subject };
+    struct op_stats_row *row = find_row(c, &name, is_new);
+
+    if (*is_new && (method.len > OP_STATS_TEXT || subject.len > OP_STATS_TEXT))
+        row->name_hash = hash_bytes(subject, hash_bytes(method, 0)) | 1;
+    return row;
+}
+
 static struct op_stats_row *row_of(struct op_stats *c, const struct operation *op,
                                    const struct mcp_method *known)
 {
-    const char dir = (char)op->dir;
     const struct str subject = known && !is_about_task(known) ? op->subject : STR_NONE;
-    const struct str name[] = { str_n(&dir, 1), op->method, subject };
     struct op_stats_row *row;
     bool is_new;
 
-    row = capped_table_row(&c->rows, name, 3, &is_new);
-    if (is_new) {
-        row->first = op->number;
-        row->dir = op->dir;
-        row->method = arena_truncated(&c->rows.arena, op->method, OP_STATS_TEXT);
-        row->subject = arena_truncated(&c->rows.arena, subject, OP_STATS_TEXT);
-    }
-    if (op->number < row->first)
+    row = row_of_name(c, op->dir, op->method, subject, &is_new);
+    if (is_new || op->number < row->first)
         row->first = op->number;
     return row;
 }
@@ -90,6 +128,14 @@ static bool was_answered(enum operation_outcome outcome)
            outcome == OUTCOME_TOOL_ERROR || outcome == OUTCOME_LATE;
 }
 
+static void add_result(struct op_stats_row *row, uint64_t bytes)
+{
+    row->results++;
+    row->result_bytes += bytes;
+    if (bytes > row->result_max)
+        row->result_max = bytes;
+}
+
 static void add_call(struct op_stats *c, struct op_stats_row *row, const struct operation *op,
                      const struct mcp_method *known)
 {
@@ -104,6 +150,9 @@ static void add_call(struct op_stats *c, struct op_stats_row *row, const struct 
     row->outcomes[op->outcome]++;
     row->cancelled += cancelled;
     c->cancelled += cancelled;
+    row->bytes += op->family_bytes;
+    if (op->result_bytes)
+        add_result(row, op->result_bytes);
     if (was_answered(op->outcome))
         add_times(c, &row->times, op);
 }
@@ -136,6 +185,82 @@ void op_stats_add(struct op_stats *c, const struct operation *op)
         add_call(c, row_of(c, op, known), op, known);
     if (unanswered && (call || op->link != LINK_TASK))
         row_of(c, op, known)->unanswered++;
+}
+
+void op_stats_add_definition(struct op_stats *c, struct str tool, uint64_t bytes)
+{
+    struct op_stats_row *row;
+    bool is_new;
+
+    row = row_of_name(c, TO_SERVER, STR("tools/call"), open_ops_clip(tool), &is_new);
+    row->listings++;
+    if (bytes > row->definition_max)
+        row->definition_max = bytes;
+}
+
+static void merge_histogram(struct op_stats *c, struct histogram **to,
+                            const struct histogram *from)
+{
+    if (!*to)
+        *to = arena_new(&c->rows.arena, struct histogram);
+    histogram_merge(*to, from);
+}
+
+/* If the calls of one side never waited for the client, all of their time is the server's. */
+static void merge_times(struct op_stats *c, struct op_stats_times *to,
+                        const struct op_stats_times *from)
+{
+    if (!from->total)
+        return;
+    if (from->wait && to->total && !to->wait)
+        split_times(c, to);
+    if (from->wait || to->wait) {
+        merge_histogram(c, &to->server, from->server ? from->server : from->total);
+        if (!to->wait)
+            to->wait = arena_new(&c->rows.arena, struct histogram);
+        if (from->wait)
+            histogram_merge(to->wait, from->wait);
+        for (uint64_t i = 0; !from->wait && i < from->total->count; i++)
+            histogram_add(to->wait, 0);
+    }
+    merge_histogram(c, &to->total, from->total);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static void merge_counts(struct op_stats_row *to, const struct op_stats_row *from)
+{
+    to->calls += from->calls;
+    to->retries += from->retries;
+    to->polls += from->polls;
+    to->pages += from->pages;
+    to->input_required += from->input_required;
+    to->tasks += from->tasks;
+    for (enum operation_outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++)
+        to->outcomes[outcome] += from->outcomes[outcome];
+    to->cancelled += from->cancelled;
+    to->unanswered += from->unanswered;
+    to->bytes += from->bytes;
+    to->results += from->results;
+    to->result_bytes += from->result_bytes;
+    to->result_max = larger(to->result_max, from->result_max);
+    to->listings += from->listings;
+    to->definition_max = larger(to->definition_max, from->definition_max);
+}
+
+void op_stats_merge_row(struct op_stats *c, const struct op_stats_row *row, bool shared)
+{
+    const struct row_name name = { c->group, row->name_hash, row->dir, row->method,
+                                   row->subject };
+    bool is_new;
+    struct op_stats_row *to =
+        shared ? capped_table_overflow(&c->rows) : find_row(c, &name, &is_new);
+
+    merge_counts(to, row);
+    merge_times(c, &to->times, &row->times);
 }
 
 static int by_first(const void *a, const void *b)

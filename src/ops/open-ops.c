@@ -222,6 +222,20 @@ void open_ops_update_time(struct open_ops *l, struct open_op *op)
     }
 }
 
+static bool continues_parent(const struct open_op *op)
+{
+    return op->parent &&
+           (op->op.link == LINK_RETRY || op->op.link == LINK_TASK || op->op.link == LINK_PAGE);
+}
+
+static void add_message_bytes(struct open_op *op, uint64_t bytes)
+{
+    op->op.bytes += bytes;
+    op->op.family_bytes += bytes;
+    for (; continues_parent(op); op = op->parent)
+        op->parent->op.family_bytes += bytes;
+}
+
 void open_ops_add_message(struct open_ops *l, struct open_op *op, enum operation_role role,
                           enum record_dir dir, bool inferred)
 {
@@ -234,10 +248,10 @@ void open_ops_add_message(struct open_ops *l, struct open_op *op, enum operation
     if (r->has & HAS_REDELIVERS)
         op->op.flags |= OP_REDELIVERED;
     if (r->kind == RECORD_MESSAGE) {
-        op->op.bytes += json_raw(r->message.msg).len;
+        add_message_bytes(op, json_raw(r->message.msg).len);
         op->op.flags |= r->message.redacted.len ? OP_REDACTED : 0;
     } else {
-        op->op.bytes += r->bytes.bytes.len;
+        add_message_bytes(op, r->bytes.bytes.len);
     }
     op->op.roles[m.role]++;
     open_ops_update_time(l, op);

@@ -154,11 +154,15 @@ struct operation {
     int64_t total_us, server_us, wait_us;
 
     uint64_t bytes, request_bytes, response_bytes; /* of its own messages */
-    uint64_t items;                                /* of a list: on all pages */
-    uint32_t roles[ROLE_COUNT];                    /* how many messages of each role */
-    uint32_t children[LINK_COUNT];                 /* how many of each link */
-    struct operation_progress progress;            /* the latest; empty: none */
-    struct operation_messages messages;            /* its own, not its children's */
+    uint64_t
+        family_bytes; /* `bytes`, and those of retries, polls and pages while it was open */
+    uint64_t result_bytes; /* of the result, as JSON; of a list: of all pages; of a call that
+                              became a task: of the task's result. 0: none */
+    uint64_t items;        /* of a list: on all pages */
+    uint32_t roles[ROLE_COUNT];         /* how many messages of each role */
+    uint32_t children[LINK_COUNT];      /* how many of each link */
+    struct operation_progress progress; /* the latest; empty: none */
+    struct operation_messages messages; /* its own, not its children's */
 };
 
 /* A message was added to an operation, or an operation has ended. */

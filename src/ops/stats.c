@@ -19,7 +19,7 @@ void stats_init(struct stats *s)
     *s =
         (struct stats){ .sink = { stats_put }, .op_events = { put_op_event }, .features = ~0u };
     op_builder_init(&s->builder, &s->op_events);
-    op_stats_init(&s->op_stats);
+    op_stats_init(&s->op_stats, OP_STATS_ROWS);
     capped_table_init(&s->notifications, sizeof(struct stats_notification),
                       STATS_NOTIFICATIONS);
     capped_table_init(&s->tools, sizeof(struct stats_tool), STATS_TOOLS);

@@ -106,6 +106,21 @@ static void quantiles_are_those_of_a_sorted_list(void **state)
     }
 }
 
+static void merged_histograms_are_that_of_all_numbers(void **state)
+{
+    struct histogram all = { 0 }, a = { 0 }, b = { 0 }, none = { 0 };
+
+    (void)state;
+    for (uint64_t n = 1; n < 1000; n++) {
+        histogram_add(&all, n * n);
+        histogram_add(n % 3 ? &a : &b, n * n);
+    }
+    histogram_merge(&a, &none);
+    histogram_merge(&none, &b);
+    histogram_merge(&a, &none);
+    assert_memory_equal(&a, &all, sizeof all);
+}
+
 static void ask_for_none(void)
 {
     const struct histogram h = { 0 };
@@ -137,6 +152,7 @@ int main(void)
         cmocka_unit_test(the_limits_of_buckets_are_in_their_bucket),
         cmocka_unit_test(values_over_the_maximum_share_a_bucket),
         cmocka_unit_test(quantiles_are_those_of_a_sorted_list),
+        cmocka_unit_test(merged_histograms_are_that_of_all_numbers),
         cmocka_unit_test(an_invalid_percentage_is_a_bug),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

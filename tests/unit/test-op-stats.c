@@ -27,7 +27,7 @@ static void open_desk(struct op_stats_run *d)
 {
     *d = (struct op_stats_run){ .sink = { desk_put } };
     op_builder_init(&d->builder, &d->sink);
-    op_stats_init(&d->op_stats);
+    op_stats_init(&d->op_stats, OP_STATS_ROWS);
 }
 
 static void finish(struct op_stats_run *d)
@@ -513,6 +513,34 @@ static void dropped_operations_are_not_counted_as_unanswered(void **state)
     arena_release(&a);
 }
 
+/* Bytes of a call are those of its messages, retries, polls and pages; the result is the one
+ * that ended it. */
+static void bytes_and_results_are_those_of_the_call(void **state)
+{
+    struct op_stats_run d;
+
+    (void)state;
+    tell(&d, "c2s {'id':1,'method':'tools/list'}\n"
+             "s2c {'id':1,'result':{'tools':[],'nextCursor':'c'}}\n"
+             "c2s {'id':2,'method':'tools/list','params':{'cursor':'c'}}\n"
+             "s2c {'id':2,'result':{'tools':[]}}\n"
+             "c2s {'id':3,'method':'tools/call','params':{'name':'a'}}\n"
+             "s2c {'id':3,'result':{'resultType':'task','taskId':'t','status':'working'}}\n"
+             "c2s {'id':4,'method':'tasks/get','params':{'taskId':'t'}}\n"
+             "s2c {'id':4,'result':{'taskId':'t','status':'completed','result':{'x':1}}}\n"
+             "c2s {'id':5,'method':'tools/call','params':{'name':'a'}}\n"
+             "s2c {'id':5,'error':{'code':1}}\n");
+    assert_int_equal(d.op_stats.rows.count, 2);
+    assert_int_equal(row(&d, 0)->bytes, 30 + 47 + 54 + 30);
+    assert_int_equal(row(&d, 0)->results, 1);
+    assert_int_equal(row(&d, 0)->result_bytes, 29 + 12);
+    assert_int_equal(row(&d, 1)->results, 1);
+    assert_int_equal(row(&d, 1)->result_bytes, 7);
+    assert_int_equal(row(&d, 1)->result_max, 7);
+    assert_int_equal(row(&d, 1)->bytes, 52 + 71 + 53 + 70 + 52 + 27);
+    close_desk(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +568,7 @@ int main(void)
         cmocka_unit_test(names_beyond_the_limit_share_a_row),
         cmocka_unit_test(long_names_are_cut_and_stay_different),
         cmocka_unit_test(dropped_operations_are_not_counted_as_unanswered),
+        cmocka_unit_test(bytes_and_results_are_those_of_the_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
