@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "mcp/error-code.h"
 #include "report/findings.h"
+#include "report/op-stats-json.h"
 #include "json/write.h"
 
 static void key_count(struct json_out *o, struct str key, uint64_t n)
@@ -184,59 +185,18 @@ static void add_sessions(struct json_out *o, const struct stats *s)
     json_out_end_array(o);
 }
 
-static void add_times(struct json_out *o, const struct str keys[3], const struct histogram *h)
-{
-    if (!h)
-        return;
-    key_count(o, keys[0], histogram_quantile(h, 50));
-    key_count(o, keys[1], histogram_quantile(h, 95));
-    key_count(o, keys[2], h->max);
-}
-
-static void add_all_times(struct json_out *o, const struct op_stats_times *t)
-{
-    const struct str total[] = { STR("p50_us"), STR("p95_us"), STR("max_us") };
-    const struct str server[] = { STR("server_p50_us"), STR("server_p95_us"),
-                                  STR("server_max_us") };
-    const struct str wait[] = { STR("wait_p50_us"), STR("wait_p95_us"), STR("wait_max_us") };
-
-    add_times(o, total, t->total);
-    add_times(o, server, t->server);
-    add_times(o, wait, t->wait);
-}
-
-static void add_outcomes(struct json_out *o, const struct op_stats_row *row)
-{
-    key_count(o, STR("answered"), op_stats_answered(row));
-    key_count(o, STR("input_required"), row->input_required);
-    key_count(o, STR("rpc_errors"), row->outcomes[OUTCOME_RPC_ERROR]);
-    key_count(o, STR("tool_errors"), row->outcomes[OUTCOME_TOOL_ERROR]);
-    key_count(o, STR("http_errors"), row->outcomes[OUTCOME_HTTP_ERROR]);
-    key_count(o, STR("malformed"), row->outcomes[OUTCOME_MALFORMED]);
-    key_count(o, STR("cancelled"), row->cancelled);
-    key_count(o, STR("late"), row->outcomes[OUTCOME_LATE]);
-    key_count(o, STR("pending"), row->outcomes[OUTCOME_PENDING]);
-    key_count(o, STR("server_exited"), row->outcomes[OUTCOME_SERVER_EXITED]);
-    key_count(o, STR("unanswered"), row->unanswered);
-}
-
 static void add_operation(struct json_out *o, const struct op_stats_row *row, bool others)
 {
     json_out_object(o);
     if (others) {
         json_out_key_bool(o, STR("aggregate"), true);
     } else {
-        key_from(o, row->dir);
-        json_out_key_str(o, STR("method"), row->method);
-        json_out_key_str_or_null(o, STR("subject"), row->subject);
+        op_stats_json_name(o, row);
     }
-    key_count(o, STR("calls"), row->calls);
-    key_count(o, STR("retries"), row->retries);
-    key_count(o, STR("polls"), row->polls);
-    key_count(o, STR("pages"), row->pages);
-    key_count(o, STR("tasks"), row->tasks);
-    add_outcomes(o, row);
-    add_all_times(o, &row->times);
+    op_stats_json_counts(o, row);
+    op_stats_json_times(o, OP_STATS_JSON_TOTAL, row->times.total);
+    op_stats_json_times(o, OP_STATS_JSON_SERVER, row->times.server);
+    op_stats_json_times(o, OP_STATS_JSON_WAIT, row->times.wait);
     json_out_end_object(o);
 }
 

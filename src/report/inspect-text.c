@@ -8,12 +8,12 @@
 #include "base/units.h"
 #include "mcp/error-code.h"
 #include "report/findings.h"
+#include "report/op-stats-text.h"
 
 enum {
     LABEL = 11,     /* columns */
     NAME = 36,      /* of the name of an operation */
     NUMBER = 7,     /* of a count beside it */
-    TIME = 10,      /* of a latency */
     WORD = 30,      /* of a name in running text */
     SENTENCE = 160, /* of a finding */
     SHOWN_OPERATIONS = 16,
@@ -173,16 +173,6 @@ static uint64_t count_sent(const struct stats *s, enum record_dir dir)
     return n;
 }
 
-static void add_kind(const struct inspect_page *p, const char **before, uint64_t n,
-                     const char *one, const char *many)
-{
-    if (!n)
-        return;
-    buf_add(p->to, str_z(*before));
-    units_write_count(p->to, n, one, many);
-    *before = ", ";
-}
-
 static void add_sent(const struct inspect_page *p, enum record_dir dir)
 {
     const uint64_t *kinds = p->stats->messages[dir];
@@ -191,10 +181,11 @@ static void add_sent(const struct inspect_page *p, enum record_dir dir)
     buf_printf(p->to, "%*s%llu from the %s", LABEL, "",
                (unsigned long long)count_sent(p->stats, dir),
                dir == TO_SERVER ? "client" : "server");
-    add_kind(p, &before, kinds[MCP_REQUEST], "request", "requests");
-    add_kind(p, &before, kinds[MCP_RESULT], "result", "results");
-    add_kind(p, &before, kinds[MCP_ERROR], "error", "errors");
-    add_kind(p, &before, kinds[MCP_NOTIFICATION], "notification", "notifications");
+    op_stats_text_kind(p->to, &before, kinds[MCP_REQUEST], "request", "requests");
+    op_stats_text_kind(p->to, &before, kinds[MCP_RESULT], "result", "results");
+    op_stats_text_kind(p->to, &before, kinds[MCP_ERROR], "error", "errors");
+    op_stats_text_kind(p->to, &before, kinds[MCP_NOTIFICATION], "notification",
+                       "notifications");
     buf_add_ch(p->to, '\n');
 }
 
@@ -202,20 +193,6 @@ static void add_sent(const struct inspect_page *p, enum record_dir dir)
  * operations are counted apart. */
 static void add_outcomes(const struct inspect_page *p)
 {
-    static const struct {
-        const char *one, *many;
-    } words[OUTCOME_COUNT] = {
-        [OUTCOME_NONE] = { "not a request", "not requests" },
-        [OUTCOME_OK] = { "ok", "ok" },
-        [OUTCOME_RPC_ERROR] = { "rpc error", "rpc errors" },
-        [OUTCOME_TOOL_ERROR] = { "tool error", "tool errors" },
-        [OUTCOME_HTTP_ERROR] = { "http error", "http errors" },
-        [OUTCOME_MALFORMED] = { "malformed", "malformed" },
-        [OUTCOME_PENDING] = { "pending", "pending" },
-        [OUTCOME_CANCELLED] = { "cancelled", "cancelled" },
-        [OUTCOME_LATE] = { "late", "late" },
-        [OUTCOME_SERVER_EXITED] = { "server exited", "server exited" },
-    };
     const char *before = ": ";
 
     add_label(p, "Operations");
@@ -225,8 +202,7 @@ static void add_outcomes(const struct inspect_page *p)
                    (unsigned long long)p->stats->op_stats.continuations);
     for (enum operation_outcome i = 0; i < OUTCOME_COUNT; i++) {
         enum operation_outcome outcome = (i + 1) % OUTCOME_COUNT; /* OUTCOME_NONE comes last */
-        add_kind(p, &before, p->stats->op_stats.outcomes[outcome], words[outcome].one,
-                 words[outcome].many);
+        op_stats_text_outcome(p->to, &before, outcome, p->stats->op_stats.outcomes[outcome]);
     }
     buf_add_ch(p->to, '\n');
 }
@@ -306,31 +282,14 @@ static void add_numbers(const struct inspect_page *p, uint64_t calls, uint64_t e
     term_style(p->to, p->color && errors, TERM_PLAIN);
 }
 
-static void add_latency(const struct inspect_page *p, uint64_t us)
-{
-    char text[CLOCK_TEXT_SIZE];
-    struct str duration = clock_format_duration(text, (int64_t)us);
-
-    buf_printf(p->to, " %*.*s", TIME - 1, STR_ARG(duration));
-}
-
-static void add_times(const struct inspect_page *p, const struct histogram *h)
-{
-    if (h) {
-        add_latency(p, histogram_quantile(h, 50));
-        add_latency(p, histogram_quantile(h, 95));
-        add_latency(p, h->max);
-    }
-    buf_add_ch(p->to, '\n');
-}
-
 static void add_time_share(const struct inspect_page *p, const char *name,
                            const struct histogram *h)
 {
     if (!h)
         return;
     buf_printf(p->to, "  %-*s", NAME - 2 + 2 * NUMBER, name);
-    add_times(p, h);
+    op_stats_text_times(p->to, h);
+    buf_add_ch(p->to, '\n');
 }
 
 /* Writes the retries, task requests and pages of the calls of a row. */
@@ -338,29 +297,19 @@ static void add_sequels(const struct inspect_page *p, const struct op_stats_row 
 {
     const char *before = "  with ";
 
-    add_kind(p, &before, row->retries, "retry", "retries");
-    add_kind(p, &before, row->polls, "task request", "task requests");
-    add_kind(p, &before, row->pages, "further page", "further pages");
+    op_stats_text_kind(p->to, &before, row->retries, "retry", "retries");
+    op_stats_text_kind(p->to, &before, row->polls, "task request", "task requests");
+    op_stats_text_kind(p->to, &before, row->pages, "further page", "further pages");
     if (row->retries || row->polls || row->pages)
         buf_add_ch(p->to, '\n');
 }
 
 static void add_operation(const struct inspect_page *p, const struct op_stats_row *row)
 {
-    struct buf name;
-    size_t from = p->to->len;
-
-    buf_init(&name, 4 * OP_STATS_TEXT);
-    buf_add(&name, row->method);
-    if (row->subject.len)
-        buf_add_ch(&name, ' ');
-    buf_add(&name, row->subject);
-    term_escape_cut(p->to, buf_str(&name), NAME);
-    buf_printf(p->to, "%*s",
-               NAME - (int)text_wrap_columns(str_n(p->to->at + from, p->to->len - from)), "");
-    buf_release(&name);
+    op_stats_text_name(p->to, row, NAME);
     add_numbers(p, row->calls, op_stats_errors(row));
-    add_times(p, row->times.total);
+    op_stats_text_times(p->to, row->times.total);
+    buf_add_ch(p->to, '\n');
     add_time_share(p, "server time", row->times.server);
     add_time_share(p, "waiting for the client", row->times.wait);
     add_sequels(p, row);
@@ -400,8 +349,8 @@ static void add_operations(const struct inspect_page *p, enum record_dir dir, co
     term_style(p->to, p->color, TERM_BOLD);
     buf_printf(p->to, "%-*s", NAME, title);
     term_style(p->to, p->color, TERM_PLAIN);
-    buf_printf(p->to, "%*s%*s%*s%*s%*s\n", NUMBER, "calls", NUMBER, "errors", TIME, "p50", TIME,
-               "p95", TIME, "max");
+    buf_printf(p->to, "%*s%*s%*s%*s%*s\n", NUMBER, "calls", NUMBER, "errors",
+               OP_STATS_TEXT_TIME, "p50", OP_STATS_TEXT_TIME, "p95", OP_STATS_TEXT_TIME, "max");
     for (size_t i = 0; i < shown; i++)
         add_operation(p, rows[i]);
     add_more_operations(p, rows + shown, n - shown, others);
