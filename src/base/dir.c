@@ -100,14 +100,13 @@ static bool stat_regular(DIR *dir, const char *name, struct dir_file *f)
     return true;
 }
 
-bool dir_list_files(const char *path, struct dir_file **out, size_t *count, struct arena *a,
-                    struct err *e)
+bool dir_each_file(const char *path, dir_file_fn put, void *arg, struct err *e)
 {
     const char *slash = str_ends(str_z(path), STR("/")) ? "" : "/";
     DIR *dir = opendir(path);
-    struct dir_file *files = NULL;
     const struct dirent *entry;
-    size_t cap = 0, n = 0;
+    struct arena a = { 0 };
+    struct dir_file f;
 
     if (!dir) {
         err_cannot(e, "read the folder", path, errno);
@@ -115,12 +114,40 @@ bool dir_list_files(const char *path, struct dir_file **out, size_t *count, stru
         return false;
     }
     while ((entry = readdir(dir))) {
-        files = mem_reserve(files, &cap, n + 1, sizeof *files);
-        if (stat_regular(dir, entry->d_name, &files[n]))
-            files[n++].path = arena_printf(a, "%s%s%s", path, slash, entry->d_name).at;
+        arena_clear(&a);
+        if (!stat_regular(dir, entry->d_name, &f))
+            continue;
+        f.path = arena_printf(&a, "%s%s%s", path, slash, entry->d_name).at;
+        put(arg, &f);
     }
     closedir(dir);
-    *out = files;
-    *count = n;
+    arena_release(&a);
+    return true;
+}
+
+struct file_list {
+    struct dir_file *files;
+    size_t cap, count;
+    struct arena *arena;
+};
+
+static void add_to_list(void *arg, const struct dir_file *f)
+{
+    struct file_list *l = arg;
+
+    l->files = mem_reserve(l->files, &l->cap, l->count + 1, sizeof *l->files);
+    l->files[l->count] = *f;
+    l->files[l->count++].path = arena_z(l->arena, str_z(f->path));
+}
+
+bool dir_list_files(const char *path, struct dir_file **out, size_t *count, struct arena *a,
+                    struct err *e)
+{
+    struct file_list l = { .arena = a };
+
+    if (!dir_each_file(path, add_to_list, &l, e))
+        return false;
+    *out = l.files;
+    *count = l.count;
     return true;
 }

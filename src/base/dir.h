@@ -22,6 +22,11 @@ struct dir_file {
     int64_t modified_us; /* since 1970 */
 };
 
+/* Calls `put` for each regular file and each link to such, without hidden names, in no order.
+ * `f` is valid during the call. ERR_INPUT if the directory cannot be read. */
+typedef void (*dir_file_fn)(void *arg, const struct dir_file *f);
+bool dir_each_file(const char *path, dir_file_fn put, void *arg, struct err *e) MUST_CHECK;
+
 /* Lists regular files and links to such, without hidden names, in no order. ERR_INPUT if the
  * directory cannot be read. */
 bool dir_list_files(const char *path, struct dir_file **out, size_t *count, struct arena *a,

@@ -168,6 +168,7 @@ def replay(told, path, tmp_path, *options):
 
 def everything(told, path, tmp_path):
     told("inspect", path)
+    told("stats", path)
     told("check", path)
     told("check", "--fix", "-o", tmp_path / "fixed", path)
     told("check", "--secrets", "--redact-members", "text,q", "--redact-patterns", "a.", path)
@@ -199,6 +200,7 @@ def test_every_command_over_the_corpus_obeys_the_schema(name, told, tmp_path):
     path.write_bytes(CORPUS[name])
     everything(told, path, tmp_path)
     told("list", path.parent)
+    told("stats", path.parent)
     assert {"check", "check_secrets"} <= set(told.kinds), told.kinds
 
 
