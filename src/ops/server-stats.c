@@ -2,12 +2,7 @@
 
 #include <stdlib.h>
 
-#include "mcp/meta.h"
-
-enum {
-    SCOPES = 4096,          /* sessions and connections whose server is remembered */
-    UPSTREAM_MAX = 64 << 10 /* longer ones are not kept */
-};
+enum { UPSTREAM_MAX = 64 << 10 }; /* longer ones are not kept */
 
 static bool server_stats_put(struct sink *self, const struct record *r, struct err *e);
 static bool put_op_event(struct operation_sink *self, const struct operation_event *ev,
@@ -20,7 +15,7 @@ void server_stats_init(struct server_stats *s)
     op_stats_init(&s->calls, SERVER_STATS_ROWS);
     op_stats_init(&s->current, OP_STATS_ROWS);
     op_builder_init(&s->builder, &s->op_events);
-    recent_keys_init(&s->scopes, SCOPES);
+    op_servers_init(&s->scopes);
     buf_init(&s->recording.upstream, UPSTREAM_MAX);
 }
 
@@ -30,7 +25,7 @@ void server_stats_release(struct server_stats *s)
     op_stats_release(&s->calls);
     op_stats_release(&s->current);
     op_builder_release(&s->builder);
-    recent_keys_release(&s->scopes);
+    op_servers_release(&s->scopes);
     buf_release(&s->recording.upstream);
     arena_release(&s->scratch);
 }
@@ -60,23 +55,6 @@ static struct server_stats_server *find_server(struct server_stats *s, struct st
     return server;
 }
 
-/* The scope in which a server was named: a session over HTTP, else a connection. */
-struct server_scope {
-    uint64_t recording, number, is_session;
-};
-
-static struct str key_text(const struct server_scope *key)
-{
-    return str_n((const char *)key, sizeof *key);
-}
-
-static struct server_scope make_scope(const struct server_stats *s, unsigned has, uint64_t conn,
-                                      uint64_t session)
-{
-    return has & HAS_SESSION ? (struct server_scope){ s->recordings, session, 1 }
-                             : (struct server_scope){ s->recordings, conn, 0 };
-}
-
 static void count_recording(struct server_stats *s, struct server_stats_server *server)
 {
     if (server->latest == s->recordings)
@@ -103,35 +81,12 @@ static struct server_stats_server *name_server(struct server_stats *s, struct js
     return server;
 }
 
-/* An operation that began before its session had a number is found by its connection. */
-static void note_server(struct server_stats *s, const struct record *r, struct json_val info)
-{
-    const struct server_stats_server *server = name_server(s, info);
-    const struct server_scope own = make_scope(s, r->has, r->conn, r->session),
-                              conn = make_scope(s, 0, r->conn, 0);
-
-    if (!server)
-        return;
-    recent_keys_add(&s->scopes, key_text(&own), server->group, 0);
-    if (own.is_session)
-        recent_keys_add(&s->scopes, key_text(&conn), server->group, 0);
-}
-
-/* Returns 0 if the server is not known, or not yet: the end of the recording decides. */
-static uint64_t group_of(const struct server_stats *s, const struct operation *op)
-{
-    const struct server_scope key = make_scope(s, op->has, op->conn, op->session);
-    const struct recent_keys_entry *found = recent_keys_find(&s->scopes, key_text(&key));
-
-    return found ? found->value : 0;
-}
-
 static void add_definitions(struct server_stats *s, const struct operation *op,
                             struct json_val tools)
 {
     struct json_iter it = json_each(tools);
 
-    s->current.group = group_of(s, op);
+    s->current.group = op_servers_find(&s->scopes, op);
     while (json_next(&it)) {
         struct json_val name = json_get(it.value, STR("name"));
 
@@ -143,17 +98,16 @@ static void add_definitions(struct server_stats *s, const struct operation *op,
 
 static void handle_response(struct server_stats *s, const struct operation_event *ev)
 {
+    const struct server_stats_server *server = name_server(s, op_servers_info(ev));
     const struct record *r = ev->record;
-    struct json_val result = json_get(r->message.msg, STR("result")), info;
 
-    if (r->message.dir != TO_CLIENT || r->has & HAS_REDELIVERS || !json_exists(result))
+    if (server)
+        op_servers_set(&s->scopes, r, server->group);
+    if (r->message.dir != TO_CLIENT || r->has & HAS_REDELIVERS)
         return;
-    info = str_eq(ev->op->method, STR("initialize")) ? json_get(result, STR("serverInfo"))
-                                                     : mcp_meta(result, MCP_META_SERVER_INFO);
-    if (json_type(info) == JSON_OBJECT)
-        note_server(s, r, info);
     if (str_eq(ev->op->method, STR("tools/list")))
-        add_definitions(s, ev->op, json_get(result, STR("tools")));
+        add_definitions(
+            s, ev->op, json_get(json_get(r->message.msg, STR("result")), STR("tools")));
 }
 
 static bool put_op_event(struct operation_sink *self, const struct operation_event *ev,
@@ -164,7 +118,7 @@ static bool put_op_event(struct operation_sink *self, const struct operation_eve
 
     (void)e;
     if (!ev->message) {
-        s->current.group = group_of(s, ev->op);
+        s->current.group = op_servers_find(&s->scopes, ev->op);
         op_stats_add(&s->current, ev->op);
     } else if (ev->message->role == ROLE_RESPONSE && ev->op->kind == OPERATION_REQUEST) {
         handle_response(s, ev);
@@ -243,7 +197,10 @@ static void handle_footer(struct server_stats *s, const struct record_footer *f)
 
 static void begin_recording(struct server_stats *s)
 {
-    s->recordings += !s->recording.seen_record;
+    if (!s->recording.seen_record) {
+        s->recordings++;
+        op_servers_begin_recording(&s->scopes);
+    }
     s->recording.seen_record = true;
     s->current.cleaner = s->cleaner;
 }

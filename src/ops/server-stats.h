@@ -17,6 +17,7 @@
 #define OPS_SERVER_STATS_H
 
 #include "ops/op-builder.h"
+#include "ops/op-servers.h"
 #include "ops/op-stats.h"
 
 enum { SERVER_STATS_SERVERS = 256, SERVER_STATS_ROWS = 4096, SERVER_STATS_TEXT = 256 };
@@ -56,7 +57,7 @@ struct server_stats {
     struct operation_sink op_events;
     struct op_builder builder;
     struct op_stats current;   /* of this recording; group 0: server unknown */
-    struct recent_keys scopes; /* recording and session or connection -> server */
+    struct op_servers scopes; /* groups of the servers of this recording */
     struct server_stats_recording recording;
     struct arena scratch;
 };
