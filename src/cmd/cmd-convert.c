@@ -271,7 +271,7 @@ static bool choose_format(struct conversion *c, const struct convert_args *args,
     if (c->format)
         return true;
     err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
-    return format_hint_writable(e, "--to");
+    return format_hint_writable(e, "--to", FORMAT_CONVERT);
 }
 
 /* Collects the files in their order; standard input may be given only once. */

@@ -206,7 +206,7 @@ static void read_entries(struct list *l)
 
         *en = (struct list_entry){ .file = &l->files[i], .time_us = l->files[i].modified_us };
         read_entry(l, en);
-        if (en->state == STATE_UNREADABLE && !format_by_path(str_z(en->file->path)))
+        if (en->state == STATE_UNREADABLE && !format_is_recording_name(str_z(en->file->path)))
             l->other_count++;
         else
             l->count++;

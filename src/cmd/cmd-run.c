@@ -551,13 +551,13 @@ static bool choose_format(struct run_command *c, struct err *e)
     bool ok;
 
     c->format = c->file.format ? format_by_name(str_z(c->file.format)) : &cassette_format;
-    ok = c->format && c->format->put;
+    ok = c->format && format_is_for(c->format, FORMAT_RECORD);
     if (ok)
         return true;
     buf_init(&names, sizeof e->hint);
     yaml_tree_error(&c->file.tree, c->file.format_at, ERR_INPUT, e,
                     "there is no format '%s' to write", c->file.format);
-    err_hint(e, "formats: %s", format_writable_names(&names));
+    err_hint(e, "formats: %s", format_writable_names(&names, FORMAT_RECORD));
     buf_release(&names);
     return false;
 }

@@ -44,6 +44,26 @@ const struct format *format_by_path(struct str path)
     return best;
 }
 
+bool format_is_recording_name(struct str path)
+{
+    const struct format *f = format_by_path(path);
+
+    return f && f->next;
+}
+
+static bool recognizes(const struct format *f, struct str head)
+{
+    return f->probe && f->probe(head);
+}
+
+const struct format *format_by_content(struct str head)
+{
+    for (const struct format *const *f = format_table; *f; f++)
+        if (recognizes(*f, head))
+            return *f;
+    return NULL;
+}
+
 /* Line and byte of an offset in the window, both from 1. */
 static void find_line_and_byte(const struct window *w, size_t at, uint64_t *line,
                                uint64_t *byte)
@@ -76,7 +96,7 @@ bool format_is_foreign(const struct window *w, const struct format *own, struct 
                        struct err *e)
 {
     for (const struct format *const *f = format_table; *f; f++)
-        if (*f != own && (*f)->probe(json_raw(v))) {
+        if (*f != own && recognizes(*f, json_raw(v))) {
             format_error(w, json_offset(v), e,
                          "data of format '%s' starts here, in a file of format '%s'",
                          (*f)->name, own->name);
@@ -101,25 +121,30 @@ void format_note(const struct window *w, size_t at, const char *fmt, ...)
 
 enum { LIST_MAX = 4096 };
 
-const char *format_writable_names(struct buf *text)
+bool format_is_for(const struct format *f, enum format_use use)
+{
+    return f->put && (use == FORMAT_CONVERT || f->next);
+}
+
+const char *format_writable_names(struct buf *text, enum format_use use)
 {
     buf_init(text, LIST_MAX);
     for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->put)
+        if (format_is_for(*f, use))
             buf_printf(text, "%s%s", text->len ? ", " : "", (*f)->name);
     return buf_z(text);
 }
 
-bool format_hint_writable(struct err *e, const char *option)
+bool format_hint_writable(struct err *e, const char *option, enum format_use use)
 {
     struct buf names, ends;
 
     buf_init(&ends, LIST_MAX);
     for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->put)
+        if (format_is_for(*f, use))
             buf_printf(&ends, "%s%s", ends.len ? ", " : "", (*f)->ext[0]);
     err_hint(e, "choose it by the end of the name (%s),\nor with %s FORMAT: one of %s",
-             buf_z(&ends), option, format_writable_names(&names));
+             buf_z(&ends), option, format_writable_names(&names, use));
     buf_release(&names);
     buf_release(&ends);
     return false;

@@ -57,7 +57,8 @@ struct format {
     bool line_based;    /* put() writes whole lines, and end() nothing after a footer: can be
                          * appended to while recording */
 
-    /* Whether a file that starts with `head` has this format. */
+    /* Whether a file that starts with `head` has this format. NULL in a format that is only
+     * written. */
     bool (*probe)(struct str head);
 
     /* Reading. NULL in a format that is only written. */
@@ -104,11 +105,26 @@ const struct format *format_by_name(struct str name); /* NULL if unknown */
  * compression after it is ignored. NULL if there is none. */
 const struct format *format_by_path(struct str path);
 
-/* Lists the formats that can be written: "recording, trace". The caller releases `text`. */
-const char *format_writable_names(struct buf *text);
+/* Whether files with such a name are recordings: in a format that can be read. */
+bool format_is_recording_name(struct str path);
 
-/* Hints at the extensions that name a writable format, and at `option`. Returns false. */
-bool format_hint_writable(struct err *e, const char *option);
+/* Returns the format that recognizes a file by its first bytes, or NULL. */
+const struct format *format_by_content(struct str head);
+
+/* The purpose of a file that is written. */
+enum format_use {
+    FORMAT_CONVERT, /* any format that can be written */
+    FORMAT_RECORD,  /* of these, the formats that can be read again */
+};
+
+bool format_is_for(const struct format *f, enum format_use use);
+
+/* Lists the formats for a purpose: "recording, trace". The caller releases `text`. */
+const char *format_writable_names(struct buf *text, enum format_use use);
+
+/* Hints at the extensions that name a format for the purpose, and at `option`. Returns false.
+ */
+bool format_hint_writable(struct err *e, const char *option, enum format_use use);
 
 /* Sets the error "PATH:LINE:BYTE: text" for offset `at` of the window. Returns NEXT_ERROR. */
 enum next_result format_error(const struct window *w, size_t at, struct err *e, const char *fmt,

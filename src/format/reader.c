@@ -116,19 +116,11 @@ static void add_repair_hint(const struct reader *r, const struct format *f, stru
         err_hint(e, "to save what can be read: mcpreel check --fix %s", r->path);
 }
 
-static const struct format *probe_formats(struct str head)
-{
-    for (const struct format *const *f = format_table; *f; f++)
-        if ((*f)->probe(head))
-            return *f;
-    return NULL;
-}
-
 static bool find_format(struct reader *r, struct err *e)
 {
     while (!r->no_data && r->window.len < PROBE_HEAD)
         if (!read_more(r, e)) {
-            add_repair_hint(r, probe_formats(unread(r)), e);
+            add_repair_hint(r, format_by_content(unread(r)), e);
             return false;
         }
     if (!r->window.len && r->damage.decompress_failed) {
@@ -141,7 +133,7 @@ static bool find_format(struct reader *r, struct err *e)
                            "delete it and record again");
     }
     skip_bom(r);
-    r->format = probe_formats(unread(r));
+    r->format = format_by_content(unread(r));
     if (!r->format)
         return report_unknown_format(r, e);
     r->state = r->format->open();

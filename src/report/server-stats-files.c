@@ -53,7 +53,7 @@ static void read_file(struct operand_read *o, const char *path, bool in_folder)
     struct reader *r;
 
     if (!reader_open(&r, f->sys, path, &o->reader_log, &e)) {
-        if (in_folder && e.kind == ERR_INPUT && !format_by_path(str_z(path)))
+        if (in_folder && e.kind == ERR_INPUT && !format_is_recording_name(str_z(path)))
             f->other++;
         else
             note_failure(o, path, &e);

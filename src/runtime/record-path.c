@@ -248,6 +248,20 @@ static bool has_extension(struct str path)
     return true;
 }
 
+/* A recording has to be read again. */
+static bool reject_format(const struct format *format, struct err *e)
+{
+    struct buf names;
+
+    err_set(e, ERR_USAGE, "cannot record in format '%s': mcpreel only %s it", format->name,
+            format->put ? "writes" : "reads");
+    err_hint(e, "choose a format with --format: one of %s%s",
+             format_writable_names(&names, FORMAT_RECORD),
+             format->put ? ";\n'mcpreel convert' writes this one from a recording" : "");
+    buf_release(&names);
+    return false;
+}
+
 /* `file` is the given name, or NULL. Without an extension it is a recording of our own
  * format. */
 static bool choose_format(struct record_path *p, const struct record_path_options *options,
@@ -259,19 +273,12 @@ static bool choose_format(struct record_path *p, const struct record_path_option
     if (!p->format && file && has_extension(str_z(file))) {
         err_set(e, ERR_USAGE,
                 "cannot record to '%s': its name does not say which format to write", file);
-        return format_hint_writable(e, "--format");
+        return format_hint_writable(e, "--format", FORMAT_RECORD);
     }
     if (!p->format)
         p->format = &recording_format;
-    if (!p->format->put) {
-        struct buf names;
-
-        err_set(e, ERR_USAGE, "cannot record to '%s': mcpreel only reads '%s'", file,
-                p->format->name);
-        err_hint(e, "choose a format with --format: one of %s", format_writable_names(&names));
-        buf_release(&names);
-        return false;
-    }
+    if (!format_is_for(p->format, FORMAT_RECORD))
+        return reject_format(p->format, e);
     if (options->rotate && !p->format->line_based)
         return err_set(e, ERR_USAGE,
                        "'--rotate' cannot be combined with format '%s': it is one document",

@@ -154,7 +154,7 @@ static void claimed_by_its_format_alone(const struct sample *s)
         struct str head = str_n(s->text.at, n);
 
         for (const struct format *const *f = s->battery->table; *f; f++) {
-            bool claims = (*f)->probe(head);
+            bool claims = (*f)->probe && (*f)->probe(head);
 
             if (claims && *f != s->format)
                 fail_msg("%s, its first %zu bytes: claimed by '%s'", s->name, n, (*f)->name);
@@ -331,6 +331,34 @@ static void to_every_format_and_back(const struct sample *s)
 static void a_round_trip_loses_only_declared_features(void **state)
 {
     for_each_sample(state, to_every_format_and_back);
+}
+
+/* A format that is only written takes the records of every other one, and writes the same
+ * twice: whole lines, without NUL. */
+static void to_write_only(const struct sample *s, const struct format *other)
+{
+    struct memory_writer once, twice;
+
+    convert(s->name, s->format, s->text, other, &once);
+    convert(s->name, s->format, s->text, other, &twice);
+    must_be_equal(s, other->name, buf_str(&twice.text), buf_str(&once.text));
+    if (once.text.full || (once.text.len && once.text.at[once.text.len - 1] != '\n') ||
+        memchr(once.text.at, 0, once.text.len))
+        fail_msg("%s as '%s':\n%.*s", s->name, other->name, STR_ARG(buf_str(&once.text)));
+    memory_writer_release(&once);
+    memory_writer_release(&twice);
+}
+
+static void to_every_write_only_format(const struct sample *s)
+{
+    for (const struct format *const *f = s->battery->table; *f; f++)
+        if (!(*f)->next)
+            to_write_only(s, *f);
+}
+
+static void formats_that_are_only_written_take_all_records(void **state)
+{
+    for_each_sample(state, to_every_write_only_format);
 }
 
 /* Damage. */
@@ -601,6 +629,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(records_contain_the_members_of_their_lines, &b),
         cmocka_unit_test_prestate(written_records_are_read_back_unchanged, &b),
         cmocka_unit_test_prestate(a_round_trip_loses_only_declared_features, &b),
+        cmocka_unit_test_prestate(formats_that_are_only_written_take_all_records, &b),
         cmocka_unit_test_prestate(a_file_cut_at_any_byte_gives_the_records_before_the_cut, &b),
         cmocka_unit_test_prestate(a_nul_byte_at_any_position_adds_no_record, &b),
         cmocka_unit_test_prestate(an_invalid_byte_at_any_position_adds_no_record, &b),

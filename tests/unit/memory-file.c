@@ -103,7 +103,7 @@ void memory_reader_release(struct memory_reader *p)
 const struct format *memory_reader_detect(const struct format *const *table, struct str text)
 {
     for (; *table; table++)
-        if ((*table)->probe(text))
+        if ((*table)->probe && (*table)->probe(text))
             return *table;
     return NULL;
 }

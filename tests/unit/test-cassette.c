@@ -514,6 +514,8 @@ static void exactly_one_format_recognizes_a_sample(void **state)
 
     (void)state;
     for (const struct format *const *f = format_table; *f; f++) {
+        if (!(*f)->probe)
+            continue;
         assert_int_equal((*f)->probe(terse_json(&a, sample)), *f == &cassette_format);
         assert_int_equal((*f)->probe(terse_json(&a, recorded)), *f == &recording_format);
     }

@@ -125,7 +125,7 @@ static void the_list_has_exactly_the_writable_formats(void **state)
     size_t writable = 0, listed = 0;
 
     (void)state;
-    rest = str_z(format_writable_names(&names));
+    rest = str_z(format_writable_names(&names, FORMAT_CONVERT));
     for (const struct format *const *f = format_table; *f; f++)
         writable += (*f)->put != NULL;
     while (rest.len) {
