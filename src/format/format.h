@@ -95,6 +95,8 @@ struct format {
 /* The only list of formats, NULL-ended, in probe order. */
 extern const struct format *const format_table[];
 extern const struct format cassette_format;
+extern const struct format csv_format;
+extern const struct format flat_format;
 extern const struct format jsonrpc_format;
 extern const struct format recording_format;
 extern const struct format mcp_replay_trace_format;

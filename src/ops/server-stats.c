@@ -106,8 +106,8 @@ static void handle_response(struct server_stats *s, const struct operation_event
     if (r->message.dir != TO_CLIENT || r->has & HAS_REDELIVERS)
         return;
     if (str_eq(ev->op->method, STR("tools/list")))
-        add_definitions(
-            s, ev->op, json_get(json_get(r->message.msg, STR("result")), STR("tools")));
+        add_definitions(s, ev->op,
+                        json_get(json_get(r->message.msg, STR("result")), STR("tools")));
 }
 
 static bool put_op_event(struct operation_sink *self, const struct operation_event *ev,

@@ -56,7 +56,7 @@ struct server_stats {
     /* Private. */
     struct operation_sink op_events;
     struct op_builder builder;
-    struct op_stats current;   /* of this recording; group 0: server unknown */
+    struct op_stats current;  /* of this recording; group 0: server unknown */
     struct op_servers scopes; /* groups of the servers of this recording */
     struct server_stats_recording recording;
     struct arena scratch;

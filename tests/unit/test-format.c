@@ -136,6 +136,10 @@ static void the_list_has_exactly_the_writable_formats(void **state)
     }
     assert_int_equal(listed, writable);
     buf_release(&names);
+    assert_null(strstr(format_writable_names(&names, FORMAT_RECORD), "csv"));
+    assert_true(format_is_for(&csv_format, FORMAT_CONVERT));
+    assert_false(format_is_for(&csv_format, FORMAT_RECORD));
+    buf_release(&names);
 }
 
 int main(void)
