@@ -214,6 +214,7 @@ static bool read_recording(struct diff_command *c, struct diff_side *s, struct e
     s->is_open = true;
     call_list_init(&s->calls, &s->index);
     index_init(&s->index, &s->file.store, &rules, &s->calls.observer);
+    s->file.keep_lines = s->index.keeps_lines = true;
     if (!message_file_read_all(&s->file, &s->index.sink, e))
         return false;
     index_finish(&s->index);
@@ -303,6 +304,31 @@ static bool judge_calls(struct diff_command *c, struct err *e)
     return true;
 }
 
+/* Lines in reports are those of the file that clients rely on; with --git those of its current
+ * version, which a review shows. */
+static const struct diff_side *located_side(const struct diff_command *c)
+{
+    return &c->sides[c->args->git ? AFTER : BEFORE];
+}
+
+/* A thing that is not there any more is reported at the first line. */
+static void locate_in_after(struct diff_command *c)
+{
+    const struct surface *after = &c->sides[AFTER].surface;
+
+    for (size_t i = 0; i < c->changes.count; i++) {
+        struct contract_change *change = &c->changes.at[i];
+        const struct surface_item *item = change->kind == SURFACE_SERVER
+                                              ? NULL
+                                              : surface_find(after, change->kind, change->name);
+
+        change->finding.line = item                             ? item->line
+                               : change->kind == SURFACE_SERVER ? after->server_line
+                                                                : 1;
+        change->finding.file = c->changes.file;
+    }
+}
+
 static bool compare_contracts(struct diff_command *c, struct err *e)
 {
     const struct surface *before = &c->sides[BEFORE].surface, *after = &c->sides[AFTER].surface;
@@ -316,9 +342,10 @@ static bool compare_contracts(struct diff_command *c, struct err *e)
                                             .after = after,
                                             .changes = &c->changes,
                                             .fail_on = fail_on };
-    if (c->sides[BEFORE].source == DIFF_LOCK)
-        c->changes.file = c->sides[BEFORE].name;
+    c->changes.file = located_side(c)->name;
     contract_compare(&c->changes, before, after);
+    if (c->args->git)
+        locate_in_after(c);
     contract_traffic_init(&c->traffic, &c->changes, before, after);
     if (!judge_calls(c, e))
         return false;
@@ -495,6 +522,7 @@ static void report_entry(struct diff_command *c, const struct call_diff_entry *e
     struct call_verdict v = { .number = ++c->reported,
                               .session = 1,
                               .seq = entry->before.seq ? entry->before.seq : entry->after.seq,
+                              .line = c->args->git ? entry->after.line : entry->before.line,
                               .method = entry->method,
                               .subject = entry->subject,
                               .duration_us = entry->after.latency_ms >= 0
@@ -557,6 +585,7 @@ static void begin_reports(struct diff_command *c, struct verdict_report_run *run
 {
     *run = (struct verdict_report_run){ .command = STR("diff"),
                                         .file = c->sides[BEFORE].name,
+                                        .lines_of = located_side(c)->name,
                                         .target = c->sides[AFTER].name,
                                         .no_calls = !c->compares_calls };
     if (!c->reports.count)

@@ -189,7 +189,9 @@ static bool compare_responses(struct call_comparison *c, const uint32_t calls[2]
 static struct call_diff_side describe_side(const struct index *s, uint32_t call)
 {
     uint32_t step = response_step(s, call);
-    struct call_diff_side side = { .seq = s->calls[call].seq, .latency_ms = -1 };
+    struct call_diff_side side = { .seq = s->calls[call].seq,
+                                   .line = index_lines(s, call).request,
+                                   .latency_ms = -1 };
 
     if (!step || (!s->steps[step].ms && !s->calls[call].ms))
         return side; /* a file without times has 0 everywhere */

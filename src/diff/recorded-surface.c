@@ -43,7 +43,8 @@ static bool read_call(struct surface *s, const struct index *index, uint32_t cal
         return false;
     cursor = json_get(json_get(request, STR("params")), STR("cursor"));
     (void)surface_add_result(s, method, json_type(cursor) == JSON_STRING,
-                             json_get(response, STR("result")));
+                             json_get(response, STR("result")),
+                             index_lines(index, call).response);
     return true;
 }
 

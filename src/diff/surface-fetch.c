@@ -164,7 +164,7 @@ static void handle_page(struct surface_fetch *f, struct json_val result)
 
     f->bytes += json_raw(result).len;
     if (!surface_add_result(f->surface, surface_list_method(f->list), f->cursor.len != 0,
-                            result)) {
+                            result, 0)) {
         fail(f, surface_list_method(f->list), STR("the result has no list"));
         return;
     }
@@ -184,7 +184,7 @@ static void handle_result(struct surface_fetch *f, struct json_val result)
 {
     switch (f->state) {
     case FETCH_INITIALIZE:
-        if (!surface_add_result(f->surface, STR("initialize"), false, result)) {
+        if (!surface_add_result(f->surface, STR("initialize"), false, result, 0)) {
             fail(f, STR("initialize"), STR("the result is not an object"));
             return;
         }
@@ -192,7 +192,7 @@ static void handle_result(struct surface_fetch *f, struct json_val result)
         begin_lists(f);
         break;
     case FETCH_DISCOVER:
-        if (!surface_add_result(f->surface, STR("server/discover"), false, result)) {
+        if (!surface_add_result(f->surface, STR("server/discover"), false, result, 0)) {
             fail(f, STR("server/discover"), STR("the result is not an object"));
             return;
         }

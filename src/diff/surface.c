@@ -111,7 +111,7 @@ bool surface_add_item(struct surface *s, enum surface_kind kind, struct json_val
 }
 
 static bool add_page(struct surface *s, enum surface_kind kind, bool next_page,
-                     struct json_val result)
+                     struct json_val result, uint64_t line)
 {
     struct surface_list *l = &s->lists[kind];
     struct json_val list = json_get(result, kinds[kind].member);
@@ -124,7 +124,7 @@ static bool add_page(struct surface *s, enum surface_kind kind, bool next_page,
     l->known = true;
     l->has_more = json_type(json_get(result, STR("nextCursor"))) == JSON_STRING;
     while (json_next(&it))
-        surface_add_item(s, kind, it.value, 0);
+        surface_add_item(s, kind, it.value, line);
     return true;
 }
 
@@ -143,7 +143,7 @@ static struct str latest_version(struct json_val versions, struct arena *a)
     return latest;
 }
 
-static bool add_description(struct surface *s, struct json_val result)
+static bool add_description(struct surface *s, struct json_val result, uint64_t line)
 {
     struct json_val info = json_get(result, STR("serverInfo"));
     struct json_val version = json_get(result, STR("protocolVersion"));
@@ -154,6 +154,7 @@ static bool add_description(struct surface *s, struct json_val result)
     if (!json_exists(info))
         info = mcp_meta(result, MCP_META_SERVER_INFO);
     s->described = true;
+    s->server_line = line;
     s->capabilities = surface_copy(s, json_get(result, STR("capabilities")));
     s->server_info = surface_copy(s, info);
     s->instructions = arena_str(a, json_text(json_get(result, STR("instructions")), a));
@@ -165,13 +166,13 @@ static bool add_description(struct surface *s, struct json_val result)
 }
 
 bool surface_add_result(struct surface *s, struct str method, bool next_page,
-                        struct json_val result)
+                        struct json_val result, uint64_t line)
 {
     if (str_eq(method, STR("initialize")) || str_eq(method, STR("server/discover")))
-        return add_description(s, result);
+        return add_description(s, result, line);
     for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
         if (str_eq(method, kinds[k].method))
-            return add_page(s, k, next_page, result);
+            return add_page(s, k, next_page, result, line);
     return false;
 }
 
@@ -234,6 +235,7 @@ static void copy_list(struct surface *s, const struct surface *other, enum surfa
 static void copy_description(struct surface *s, const struct surface *other)
 {
     s->described = true;
+    s->server_line = other->server_line;
     s->capabilities = surface_copy(s, other->capabilities);
     s->server_info = surface_copy(s, other->server_info);
     s->protocol_version = arena_str(&s->arena, other->protocol_version);

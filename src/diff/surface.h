@@ -60,10 +60,11 @@ struct str surface_list_method(enum surface_kind kind);
 struct str surface_list_member(enum surface_kind kind);
 
 /* Adds the result of a request. A list begins anew unless it is the `next_page`: the request
- * had a cursor. Returns false if the method has nothing to do with a surface, or the result has
- * not the type that the method demands. */
+ * had a cursor. `line` is that of the response in its file; it may be 0. Returns false if the
+ * method has nothing to do with a surface, or the result has not the type that the method
+ * demands. */
 bool surface_add_result(struct surface *s, struct str method, bool next_page,
-                        struct json_val result);
+                        struct json_val result, uint64_t line);
 
 /* Adds one definition, for readers of files; `line` may be 0. Returns false if it has no
  * name. */

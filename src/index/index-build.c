@@ -242,6 +242,33 @@ static void note_order(const struct index *s, uint32_t session, enum index_order
         index_order_add(s->order, session, kind, number, s->build->line);
 }
 
+/* Returns where to note the lines of a call; NULL: they are not kept. */
+static struct index_lines *lines_of(struct index *s, uint32_t call)
+{
+    if (!s->keeps_lines)
+        return NULL;
+    s->lines = mem_reserve(s->lines, &s->line_cap, call + 1, sizeof *s->lines);
+    for (; s->line_count <= call; s->line_count++)
+        s->lines[s->line_count] = (struct index_lines){ 0, 0 };
+    return &s->lines[call];
+}
+
+static void note_request_line(struct index *s, uint32_t call)
+{
+    struct index_lines *lines = lines_of(s, call);
+
+    if (lines)
+        lines->request = s->build->line;
+}
+
+static void note_response_line(struct index *s, uint32_t call)
+{
+    struct index_lines *lines = lines_of(s, call);
+
+    if (lines)
+        lines->response = s->build->line;
+}
+
 static struct str call_key(const uint32_t *call)
 {
     return str_n((const char *)call, sizeof *call);
@@ -266,6 +293,8 @@ static bool add_step(struct index *s, uint32_t call, enum step_kind kind, struct
     s->steps[step].other_stream = kind != STEP_RESPONSE && kind != STEP_SUBSCRIPTION_EVENT &&
                                   is_on_other_stream(s->build, call);
     index_append_step(s, call, step);
+    if (kind == STEP_RESPONSE)
+        note_response_line(s, call);
     return true;
 }
 
@@ -467,6 +496,7 @@ static bool add_call(struct index *s, struct id_scope_state *l, const struct rec
     o->offset_high = (uint16_t)(where.at >> 32);
     o->len = where.len;
     s->build->line = where.line;
+    note_request_line(s, call);
     o->seq = clamp(r->has & HAS_SEQ ? r->message.seq : s->build->message_count);
     o->method = intern_method(s, m->method);
     set_match_keys(s, call, r, m);

@@ -73,6 +73,7 @@ void index_release(struct index *s)
     free(s->sessions);
     free(s->sessions_with_calls);
     free(s->reduced_keys);
+    free(s->lines);
     map_release(&s->method_index);
     map_release(&s->redacted_params);
     map_release(&s->unmarked_redacted);

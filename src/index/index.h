@@ -90,6 +90,11 @@ struct index_rejection {
     bool unanswered; /* neither a response nor a cancellation was recorded */
 };
 
+/* Where the messages of a call are in the file, from 1; 0: unknown. */
+struct index_lines {
+    uint32_t request, response;
+};
+
 /* Gets every matchable call while the index is built. */
 struct index_observer {
     bool (*put)(struct index_observer *self, uint32_t call, const struct recorded_call *of,
@@ -119,6 +124,10 @@ struct index {
     uint32_t *reduced_keys; /* by call: hash of its params without the values that the rules
                                ignore; NULL: the rules ignore none */
     size_t reduced_key_cap;
+    bool keeps_lines; /* set by the caller before the first record, if it needs lines; they take
+                         8 bytes for a request */
+    struct index_lines *lines; /* by call; use index_lines() */
+    size_t line_cap, line_count;
     uint64_t unanswered;        /* requests without a response */
     uint32_t stateless_session; /* 1 + its index; 0: no stateless requests */
 
@@ -191,6 +200,12 @@ static inline struct str index_awaited_notification(const struct index *s,
                                                     const struct recorded_step *step)
 {
     return s->methods[step->offset_low].name;
+}
+
+/* Returns the lines of a call; all zero if the index does not keep them. */
+static inline struct index_lines index_lines(const struct index *s, uint32_t call)
+{
+    return call < s->line_count ? s->lines[call] : (struct index_lines){ 0, 0 };
 }
 
 /* Returns why a request has no response; all zero if it has one. */

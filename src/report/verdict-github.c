@@ -78,7 +78,9 @@ static void begin_github(struct verdict_report *self, const struct verdict_repor
 static void add_call(struct verdict_github *g, const struct call_verdict *v,
                      enum finding_severity severity)
 {
-    struct annotation a = { .severity = severity, .file = g->run->file, .line = v->line };
+    struct annotation a = { .severity = severity,
+                            .file = verdict_report_located_file(g->run),
+                            .line = v->line };
     struct buf title, text;
 
     buf_init(&title, LINES);
@@ -111,7 +113,7 @@ static void add_finding(struct verdict_report *self, const struct finding *f)
 {
     struct verdict_github *g = (struct verdict_github *)self;
     struct annotation a = { .severity = f->severity,
-                            .file = f->file.len ? f->file : g->run->file,
+                            .file = f->file.len ? f->file : verdict_report_located_file(g->run),
                             .line = f->line,
                             .title = f->rule };
     struct buf text;

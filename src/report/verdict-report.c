@@ -4,6 +4,11 @@
 
 enum { NAME = 500, REASON = 2000 }; /* columns */
 
+struct str verdict_report_located_file(const struct verdict_report_run *run)
+{
+    return run->lines_of.len ? run->lines_of : run->file;
+}
+
 struct str verdict_report_kind(enum verdict_kind kind)
 {
     static const char *const names[VERDICT_KINDS] = {

@@ -14,9 +14,10 @@
 
 /* Borrowed from begin() to end(); each text may be empty. */
 struct verdict_report_run {
-    struct str command; /* of mcpreel: "verify" */
-    struct str file;    /* the recording, as the user named it */
-    struct str target;  /* command line or URL of the server, without secrets */
+    struct str command;  /* of mcpreel: "verify" */
+    struct str file;     /* the recording, as the user named it */
+    struct str lines_of; /* the file that lines belong to; empty: `file` */
+    struct str target;   /* command line or URL of the server, without secrets */
     struct str server_name, server_version, protocol; /* of the live server */
     uint64_t call_count; /* calls that will get a verdict; 0: unknown */
     struct str notice;   /* what the user must know before the first verdict */
@@ -43,6 +44,9 @@ struct verdict_report {
     void (*end)(struct verdict_report *self, const struct verdict_report_result *result);
     void (*finish)(struct verdict_report *self);
 };
+
+/* Returns the file that lines belong to. */
+struct str verdict_report_located_file(const struct verdict_report_run *run);
 
 /* Return the words of --json and JUnit: "passed", "content", "warning". */
 struct str verdict_report_kind(enum verdict_kind kind);

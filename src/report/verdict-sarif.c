@@ -188,8 +188,10 @@ static void begin_sarif(struct verdict_report *self, const struct verdict_report
     struct verdict_sarif *s = (struct verdict_sarif *)self;
 
     s->run = run;
-    if (!s->command.len)
-        s->command = arena_str(&s->arena, run->command);
+    if (s->command.len)
+        return;
+    s->command = arena_str(&s->arena, run->command);
+    s->file = arena_str(&s->arena, verdict_report_located_file(run));
 }
 
 static void add_call(struct verdict_sarif *s, const struct call_verdict *v,
@@ -198,7 +200,7 @@ static void add_call(struct verdict_sarif *s, const struct call_verdict *v,
     const struct finding *first = finding_text_first(v, severity);
     struct sarif_result r = { .rule = first ? first->rule : verdict_report_failure(v->failure),
                               .severity = severity,
-                              .file = s->run->file,
+                              .file = verdict_report_located_file(s->run),
                               .line = v->line,
                               .path = first ? first->path : STR_NONE };
     struct arena a = { 0 };
@@ -235,7 +237,8 @@ static void add_finding(struct verdict_report *self, const struct finding *f)
     struct verdict_sarif *s = (struct verdict_sarif *)self;
     struct sarif_result r = { .rule = f->rule,
                               .severity = f->severity,
-                              .file = f->file.len ? f->file : s->run->file,
+                              .file =
+                                  f->file.len ? f->file : verdict_report_located_file(s->run),
                               .line = f->line,
                               .subject = f->subject,
                               .path = f->path };
@@ -320,7 +323,7 @@ static void write_results(struct verdict_sarif *s, struct json_out *o)
                                            .text = arena_printf(
                                                &a, "%llu more results are left out",
                                                (unsigned long long)omitted),
-                                           .file = s->run->file };
+                                           .file = s->file };
 
         json_out_raw(o, result_json(s, &rest));
     }

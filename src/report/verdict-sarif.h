@@ -28,7 +28,7 @@ struct verdict_sarif {
     struct verdict_report report;
     struct buf *to;                       /* borrowed; complete after finish() */
     const struct verdict_report_run *run; /* set by begin() */
-    struct str command;                   /* of the first run */
+    struct str command, file;             /* of the first run */
     int exit_code;                        /* the highest one */
     struct verdict_sarif_results results[FINDING_WARNING + 1];
     struct map rules;        /* id to 1 + its index */

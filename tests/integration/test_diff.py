@@ -166,3 +166,33 @@ def test_a_lock_file_is_one_of_the_sides(tmp_path):
     mcpreel("lock", "lock.json", "a", cwd=tmp_path)
     assert "contract: no changes\n" in mcpreel("diff", "--exit-code", "lock.json", "a", cwd=tmp_path)
     mcpreel("diff", "--fail-on", "breaking-used", "lock.json", "a", cwd=tmp_path, code=2)
+
+
+def sarif(path):
+    """Rule, file and line of each result."""
+    (run,) = json.loads(path.read_text())["runs"]
+    places = [(r["ruleId"], r["locations"][0]["physicalLocation"]) for r in run["results"]]
+    return [(rule, place["artifactLocation"]["uri"], place["region"]["startLine"]) for rule, place in places]
+
+
+def test_sarif_has_the_lines_of_the_file(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "b", [*session(tool("find", "q"), tool("more")), *call(4, "more", {}, "x")])
+    mcpreel("diff", "--report", "sarif=r", "--report", "github=g", "a", "b", cwd=tmp_path)
+    assert sarif(tmp_path / "r") == [("call-added", "a", 1), ("tool.input.required.added", "a", 4)]
+    assert "::warning file=a,line=4," in (tmp_path / "g").read_text()
+    mcpreel("diff", "--report", "sarif=r", "--force", "b", "a", cwd=tmp_path)
+    assert sarif(tmp_path / "r") == [("call-removed", "b", 7), ("tool.removed", "b", 4)]
+
+
+def test_sarif_of_a_committed_file_has_its_present_lines(tmp_path):
+    git = ["git", "-c", "user.name=me", "-c", "user.email=me@localhost"]
+    write_messages(tmp_path / "a", session(tool("find"), tool("gone")))
+    for command in ("init -q", "add a", "commit -qm one"):
+        subprocess.run([*git, *command.split()], cwd=tmp_path, check=True)
+    messages = list(session(tool("find", "q")))
+    messages[-1]["result"]["content"][0]["text"] = "other"
+    write_messages(tmp_path / "a", [{"jsonrpc": "2.0", "method": "notifications/x"}, *messages])
+    mcpreel("diff", "--git", "HEAD", "--report", "sarif=r", "a", cwd=tmp_path)
+    assert sorted(sarif(tmp_path / "r")) == [("content-changed", "a", 6), ("tool.input.required.added", "a", 5),
+                                             ("tool.removed", "a", 1)]

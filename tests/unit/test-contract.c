@@ -340,7 +340,7 @@ static void an_item_of_a_page_that_is_missing_is_not_reported_as_removed(void **
     assert_true(
         json_scan(&j, STR("{\"tools\":[{\"name\":\"a\"}],\"nextCursor\":\"\"}"), &fault));
     surface_init(&after);
-    assert_true(surface_add_result(&after, STR("tools/list"), false, json_root(&j)));
+    assert_true(surface_add_result(&after, STR("tools/list"), false, json_root(&j), 0));
     contract_changes_init(&changes, CONTRACT_PROFILE_CONTRACT, STR_NONE);
     contract_compare(&changes, &before, &after);
     assert_int_equal(changes.count, 0);

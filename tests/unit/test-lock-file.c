@@ -35,11 +35,12 @@ static void a_surface_is_written_sorted_and_read_back(void **state)
     assert_true(surface_add_result(
         &s, STR("initialize"), false,
         terse_scan(&t, "{'serverInfo':{'name':'s'},'protocolVersion':'2025-11-25',"
-                       "'capabilities':{},'instructions':'a`nb'}")));
+                       "'capabilities':{},'instructions':'a`nb'}"),
+        0));
     terse_scanned_release(&t);
     assert_true(surface_add_result(
         &s, STR("tools/list"), false,
-        terse_scan(&t, "{'tools':[{'name':'b'},{'name':'a','inputSchema':{}}]}")));
+        terse_scan(&t, "{'tools':[{'name':'b'},{'name':'a','inputSchema':{}}]}"), 0));
     terse_scanned_release(&t);
     s.lists[SURFACE_PROMPT].known = true;
     buf_init(&text, 1 << 16);

@@ -6,7 +6,7 @@
 static bool add(struct surface *s, const char *method, bool next_page, const char *result)
 {
     struct terse_scanned t;
-    bool ok = surface_add_result(s, str_z(method), next_page, terse_scan(&t, result));
+    bool ok = surface_add_result(s, str_z(method), next_page, terse_scan(&t, result), 0);
 
     terse_scanned_release(&t);
     return ok;
