@@ -7,6 +7,7 @@
 #include "cmd/remote-options.h"
 #include "cmd/rules-options.h"
 #include "cmd/server-env.h"
+#include "cmd/verify-redaction.h"
 #include "diff/call-diff.h"
 #include "diff/recorded-surface.h"
 #include "format/message-file.h"
@@ -29,6 +30,7 @@ struct diff_args {
     int fail_on, profile;
     bool exit_code, force, no_pager;
     struct remote_config_args remote;
+    struct redaction_args redaction;
 };
 
 #define COMPARISON_GROUP "Comparison"
@@ -132,6 +134,7 @@ static const struct option diff_options[] = {
     REMOTE_OPTIONS_URL(struct diff_args, remote,
                        "the server is at URL; /mcp if it has no path"),
     REMOTE_OPTIONS(struct diff_args, remote),
+    REDACTION_OPTIONS(struct diff_args, redaction),
     { 0 },
 };
 
@@ -165,6 +168,8 @@ struct diff_command {
     struct diff_side sides[2];
     struct git_file git;       /* with --git: the content of the first side */
     struct peer_target target; /* of DIFF_LIVE */
+    struct verify_redaction_config redaction_config;
+    struct verify_redaction redaction; /* of DIFF_LIVE */
     struct contract_changes changes;
     struct contract_traffic traffic;
     struct contract_report contract; /* `before` is NULL: no contract was compared */
@@ -265,8 +270,9 @@ static bool select_calls(struct diff_command *c, struct diff_side *side, struct 
 
 static bool read_side(struct diff_command *c, struct diff_side *s, struct err *e)
 {
-    const struct fetch_surface fetch = { .app = c->app,
+    const struct fetch_surface fetch = { .app = &c->redaction.app,
                                          .target = &c->target,
+                                         .redactor = &c->redaction.redaction.redactor,
                                          .timeout_us = c->args->timeout_us,
                                          .wait_ready_us = c->args->wait_ready_us };
 
@@ -689,8 +695,9 @@ static void set_file(struct diff_command *c, struct diff_side *s, const char *pa
     s->source = contract_options_is_lock(c->app, path) ? DIFF_LOCK : DIFF_RECORDING;
 }
 
-static void set_server(struct diff_command *c, const struct operands *in,
-                       const struct remote_config *remote, const struct server_env *env)
+static bool set_server(struct diff_command *c, const struct operands *in,
+                       const struct remote_config *remote, const struct server_env *env,
+                       struct err *e)
 {
     struct diff_side *s = &c->sides[AFTER];
 
@@ -698,8 +705,16 @@ static void set_server(struct diff_command *c, const struct operands *in,
     c->target = (struct peer_target){ .argv = in->server, .env = env->env };
     if (remote->url)
         c->target.remote = remote;
-    s->name = remote->url ? str_z(remote->display_url)
-                          : contract_options_command_text(in->server, &c->arena);
+    c->redaction_config = (struct verify_redaction_config){ .app = c->app,
+                                                            .args = &c->args->redaction,
+                                                            .argv = in->server,
+                                                            .remote = c->target.remote,
+                                                            .env = env };
+    verify_redaction_init(&c->redaction, &c->redaction_config, NULL);
+    if (!verify_redaction_start(&c->redaction, NULL, e))
+        return false;
+    s->name = verify_redaction_target(&c->redaction);
+    return true;
 }
 
 /* Rejects options that have no effect on these sides. */
@@ -712,6 +727,11 @@ static bool check_options(struct diff_command *c, const struct operands *in,
         { "wait-ready", "'--url'", !remote->url },
         { "target-env", "a command", !in->server },
         { "timeout", "a command or '--url'", !live },
+        { "redact-env", "a command or '--url'", !live },
+        { "redact-patterns", "a command or '--url'", !live },
+        { "redact-members", "a command or '--url'", !live },
+        { "redact-server-url", "a command or '--url'", !live },
+        { "redact-defaults", "a command or '--url'", !live },
         { "only", "two recordings", !c->compares_calls },
         { "skip", "two recordings", !c->compares_calls },
         { "latency", "two recordings", !c->compares_calls },
@@ -746,10 +766,12 @@ static bool choose_sides(struct diff_command *c, const struct operands *in,
     } else {
         set_file(c, &c->sides[BEFORE], in->at[0], str_z(in->at[0]));
     }
-    if (in->server || remote->url)
-        set_server(c, in, remote, env);
-    else
+    if (in->server || remote->url) {
+        if (!set_server(c, in, remote, env, e))
+            return false;
+    } else {
         set_file(c, &c->sides[AFTER], last, str_z(last));
+    }
     c->compares_calls =
         c->sides[BEFORE].source == DIFF_RECORDING && c->sides[AFTER].source == DIFF_RECORDING;
     return check_options(c, in, remote, e);
@@ -774,6 +796,8 @@ static void release_command(struct diff_command *c)
     release_side(&c->sides[BEFORE]);
     release_side(&c->sides[AFTER]);
     git_file_release(&c->git);
+    if (c->redaction_config.app)
+        verify_redaction_release(&c->redaction);
     report_files_release(&c->reports);
     call_filter_release(&c->filter);
     compare_rules_release(&c->rules);
@@ -798,6 +822,7 @@ static int diff_run(const struct app *app, const void *options, const struct ope
         code = compare(&c, e);
     else
         code = app_exit_code(e);
+    verify_redaction_redact_err(&c.redaction, e);
     release_command(&c);
     server_env_release(&env);
     remote_config_release(&remote);

@@ -6,6 +6,7 @@
 #include "cmd/contract-options.h"
 #include "cmd/remote-options.h"
 #include "cmd/server-env.h"
+#include "cmd/verify-redaction.h"
 #include "diff/lock-file.h"
 #include "diff/recorded-surface.h"
 #include "format/message-file.h"
@@ -23,6 +24,7 @@ struct lock_args {
     const char *calls, *protocol_version;
     struct str_list target_env, rules, report;
     struct remote_config_args remote;
+    struct redaction_args redaction;
 };
 
 #define COMPARISON_GROUP "With --check"
@@ -107,6 +109,7 @@ static const struct option lock_options[] = {
     REMOTE_OPTIONS_URL(struct lock_args, remote,
                        "the server is at URL; /mcp if it has no path"),
     REMOTE_OPTIONS(struct lock_args, remote),
+    REDACTION_OPTIONS(struct lock_args, redaction),
     { 0 },
 };
 
@@ -118,7 +121,9 @@ struct lock_command {
     const char *recording; /* NULL: the server is live */
     enum mcp_version version;
     struct peer_target target;
-    struct str source; /* recording, command line or URL, for people */
+    struct verify_redaction_config redaction_config;
+    struct verify_redaction redaction; /* of a live server */
+    struct str source;                 /* recording, command line or URL, for people */
     struct compare_rules rules;
     struct report_files reports;
     struct surface locked, current;
@@ -175,8 +180,9 @@ static bool read_recording(struct lock_command *c, const char *path, struct surf
 
 static bool read_current(struct lock_command *c, struct err *e)
 {
-    const struct fetch_surface fetch = { .app = c->app,
+    const struct fetch_surface fetch = { .app = &c->redaction.app,
                                          .target = &c->target,
+                                         .redactor = &c->redaction.redaction.redactor,
                                          .version = c->version,
                                          .timeout_us = c->args->timeout_us,
                                          .wait_ready_us = c->args->wait_ready_us };
@@ -437,6 +443,21 @@ static bool read_version(struct lock_command *c, struct err *e)
     return err_hint(e, "the latest one is %.*s", STR_ARG(mcp_version_text(MCP_VERSION_LATEST)));
 }
 
+/* Keeps secrets out of all that is written about a live server. */
+static bool start_redaction(struct lock_command *c, const struct server_env *env, struct err *e)
+{
+    c->redaction_config = (struct verify_redaction_config){ .app = c->app,
+                                                            .args = &c->args->redaction,
+                                                            .argv = c->target.argv,
+                                                            .remote = c->target.remote,
+                                                            .env = env };
+    verify_redaction_init(&c->redaction, &c->redaction_config, NULL);
+    if (!verify_redaction_start(&c->redaction, NULL, e))
+        return false;
+    c->source = verify_redaction_target(&c->redaction);
+    return true;
+}
+
 /* Chooses the other side: a command, a URL or a recording. */
 static bool choose_source(struct lock_command *c, const struct operands *in,
                           const struct remote_config *remote, const struct server_env *env,
@@ -449,6 +470,11 @@ static bool choose_source(struct lock_command *c, const struct operands *in,
         { "session", "a recording", !c->recording },
         { "protocol-version", "a command or '--url'", c->recording != NULL },
         { "timeout", "a command or '--url'", c->recording != NULL },
+        { "redact-env", "a command or '--url'", c->recording != NULL },
+        { "redact-patterns", "a command or '--url'", c->recording != NULL },
+        { "redact-members", "a command or '--url'", c->recording != NULL },
+        { "redact-server-url", "a command or '--url'", c->recording != NULL },
+        { "redact-defaults", "a command or '--url'", c->recording != NULL },
         { "fail-on", "'--check'", !c->args->check },
         { "profile", "'--check'", !c->args->check },
         { "calls", "'--check'", !c->args->check },
@@ -470,10 +496,8 @@ static bool choose_source(struct lock_command *c, const struct operands *in,
     c->target = (struct peer_target){ .argv = in->server, .env = env->env };
     if (remote->url)
         c->target.remote = remote;
-    c->source = c->recording ? str_z(c->recording)
-                : in->server ? contract_options_command_text(in->server, &c->arena)
-                             : str_z(remote->display_url);
-    return true;
+    c->source = str_z(c->recording);
+    return c->recording || start_redaction(c, env, e);
 }
 
 static bool open_reports(struct lock_command *c, struct err *e)
@@ -487,6 +511,8 @@ static bool open_reports(struct lock_command *c, struct err *e)
 static void release_command(struct lock_command *c)
 {
     report_files_release(&c->reports);
+    if (c->redaction_config.app)
+        verify_redaction_release(&c->redaction);
     compare_rules_release(&c->rules);
     surface_release(&c->locked);
     surface_release(&c->current);
@@ -517,9 +543,10 @@ static int lock_run(const struct app *app, const void *options, const struct ope
         code = args->check ? check_lock(&c, e) : write_lock(&c, e);
     else
         code = app_exit_code(e);
+    verify_redaction_redact_err(&c.redaction, e);
+    release_command(&c);
     server_env_release(&env);
     remote_config_release(&remote);
-    release_command(&c);
     return code;
 }
 

@@ -77,12 +77,3 @@ void contract_options_allow(const struct app *app, struct contract_changes *chan
         log_printf(app->log, LOG_WARN,
                    "%zu entries of 'allow' have ended and allow nothing any more", ended);
 }
-
-struct str contract_options_command_text(char *const *argv, struct arena *a)
-{
-    struct str text = STR_NONE;
-
-    for (size_t i = 0; argv[i]; i++)
-        text = arena_printf(a, "%.*s%s%s", STR_ARG(text), i ? " " : "", argv[i]);
-    return text;
-}

@@ -21,7 +21,4 @@ bool contract_options_read_lock(const struct app *app, const char *path, struct 
 void contract_options_allow(const struct app *app, struct contract_changes *changes,
                             const struct compare_rules *rules);
 
-/* Returns a command line as text for people. */
-struct str contract_options_command_text(char *const *argv, struct arena *a);
-
 #endif

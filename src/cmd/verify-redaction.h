@@ -1,5 +1,5 @@
-/* cmd/verify-redaction.h - keeps secrets out of the output of verify and of run --verify, and
- * out of updated recordings.
+/* cmd/verify-redaction.h - keeps secrets out of the output of verify, run --verify, lock and
+ * diff, and out of updated recordings.
  *
  * Secret are the values of the redaction options, credentials of the server (its headers, words
  * of its command, --target-env), and the variables that placeholders of the recording name:

@@ -3,6 +3,7 @@
 #include "diff/surface-fetch.h"
 #include "runtime/run-client.h"
 #include "runtime/wait-ready.h"
+#include "trace/limits.h"
 
 static void step_fetch(void *engine, const struct event *ev)
 {
@@ -45,6 +46,68 @@ static bool fetch(const struct fetch_surface *f, struct surface *to, struct err 
     return ok;
 }
 
+/* Returns a value without its secrets, in `to`. */
+static struct json_val redact_value(struct redactor *r, struct json_val v, struct surface *to)
+{
+    struct json_val clean = JSON_VAL_NONE;
+    struct json_fault fault;
+    struct json doc;
+    struct buf text;
+
+    if (!json_exists(v))
+        return v;
+    json_init(&doc);
+    buf_init(&text, LIMIT_LINE);
+    redactor_redact_value(r, STR_NONE, json_raw(v), &text);
+    if (!text.full && json_scan(&doc, buf_str(&text), &fault))
+        clean = surface_copy(to, json_root(&doc));
+    buf_release(&text);
+    json_release(&doc);
+    return clean;
+}
+
+static struct str redact_text(struct redactor *r, struct str text, struct surface *to)
+{
+    struct str clean;
+    struct buf b;
+
+    buf_init(&b, LIMIT_LINE);
+    redactor_redact_text(r, text, &b);
+    clean = arena_str(&to->arena, b.full ? STR("[REDACTED]") : buf_str(&b));
+    buf_release(&b);
+    return clean;
+}
+
+static void redact_list(struct redactor *r, const struct surface *s, enum surface_kind kind,
+                        struct surface *to)
+{
+    const struct surface_list *from = &s->lists[kind];
+
+    to->lists[kind].known = from->known;
+    to->lists[kind].has_more = from->has_more;
+    to->lists[kind].nameless = from->nameless;
+    for (size_t i = 0; i < from->count; i++)
+        surface_add_item(to, kind, redact_value(r, from->items[i].def, to),
+                         from->items[i].line);
+}
+
+static void redact_surface(struct redactor *r, struct surface *s)
+{
+    struct surface clean;
+
+    surface_init(&clean);
+    for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
+        redact_list(r, s, k, &clean);
+    clean.described = s->described;
+    clean.sorted = s->sorted;
+    clean.protocol_version = redact_text(r, s->protocol_version, &clean);
+    clean.instructions = redact_text(r, s->instructions, &clean);
+    clean.capabilities = redact_value(r, s->capabilities, &clean);
+    clean.server_info = redact_value(r, s->server_info, &clean);
+    surface_release(s);
+    *s = clean;
+}
+
 bool fetch_surface_run(const struct fetch_surface *f, struct surface *to, struct err *e)
 {
     struct wait_ready ready = { .app = f->app,
@@ -55,5 +118,9 @@ bool fetch_surface_run(const struct fetch_surface *f, struct surface *to, struct
         return false;
     if (ready.interrupted)
         return err_set(e, ERR_IO, "interrupted by signal %d", ready.interrupted);
-    return fetch(f, to, e);
+    if (!fetch(f, to, e))
+        return false;
+    if (f->redactor)
+        redact_surface(f->redactor, to);
+    return true;
 }

@@ -1,16 +1,19 @@
 /* runtime/fetch-surface.h - fetches the surface of a server that it starts or connects to.
  *
- * Runs the engine diff/surface-fetch for one session and ends the server. */
+ * Runs the engine diff/surface-fetch for one session and ends the server. Secrets are removed
+ * from the surface: a server may repeat credentials of its client in a description. */
 #ifndef RUNTIME_FETCH_SURFACE_H
 #define RUNTIME_FETCH_SURFACE_H
 
 #include "diff/surface.h"
 #include "mcp/version.h"
+#include "redact/redactor.h"
 #include "runtime/peer.h"
 
 struct fetch_surface {
     const struct app *app;
     const struct peer_target *target; /* borrowed */
+    struct redactor *redactor;        /* borrowed; NULL: nothing is redacted */
     enum mcp_version version;         /* to request; MCP_VERSION_UNKNOWN: any */
     int64_t timeout_us;               /* of each request */
     int64_t wait_ready_us; /* how long to wait for an HTTP server that cannot be reached yet */

@@ -6,6 +6,7 @@ import pty
 import subprocess
 
 import pytest
+from http_peers import Upstream, result
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build/mcpreel")).resolve()
@@ -196,3 +197,94 @@ def test_sarif_of_a_committed_file_has_its_present_lines(tmp_path):
     mcpreel("diff", "--git", "HEAD", "--report", "sarif=r", "a", cwd=tmp_path)
     assert sorted(sarif(tmp_path / "r")) == [("content-changed", "a", 6), ("tool.input.required.added", "a", 5),
                                              ("tool.removed", "a", 1)]
+
+
+SECRET = "s3cr3t-value-of-the-test-0123456789"
+
+
+def serve_session(tools, requests):
+    """A server on HTTP that lists these tools; the description of the first repeats the credentials of the client."""
+    def serve(conn):
+        while request := conn.request():
+            message = request.json if request.body else {}
+            requests.append(message.get("method"))
+            credentials = request.get("Authorization") or "none"
+            results = {"initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                                      "serverInfo": {"name": "s", "version": "1"}, "instructions": f"send {credentials}"},
+                       "tools/list": {"tools": [{**tools[0], "description": f"you are {credentials}"}, *tools[1:]]}}
+            if message.get("method") in results:
+                conn.answer(json_=result(message["id"], results[message["method"]]))
+            else:
+                conn.answer(status=202 if message else 405)
+    return serve
+
+
+@pytest.fixture
+def http_server():
+    servers, requests = [], []
+
+    def start(*tools):
+        servers.append(Upstream(serve_session(tools, requests)))
+        return servers[0].url, requests
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+def test_a_server_at_a_url_is_compared_and_no_tool_is_called(tmp_path, http_server):
+    url, requests = http_server(tool("find", "q"), tool("more", "q"))
+    write_messages(tmp_path / "a", session(tool("find"), tool("gone")))
+    text = mcpreel("diff", "--fail-on", "breaking-used", "--url", url, "a", cwd=tmp_path, code=1)
+    assert "rejects 1 of 1 recorded calls (#5)" in text and "tool 'gone' was removed" in text and "tool 'more' was added" in text
+    assert "tools/list" in requests and "tools/call" not in requests
+    report = json.loads(mcpreel("--json", "diff", "--url", url, "a", cwd=tmp_path))
+    assert report["after"] == url and report["calls"] == [] and report["totals"] is None
+
+
+def test_a_server_at_a_url_that_cannot_be_reached(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    closed = Upstream()
+    closed.close()
+    done = subprocess.run([PROGRAM, "diff", "--url", closed.url, "a"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 4 and "cannot connect" in done.stderr and not done.stdout
+
+
+REPORTS = ["--report", "json=r.json", "--report", "junit=r.xml", "--report", "markdown=r.md", "--report", "sarif=r.sarif",
+           "--report", "github=r.txt"]
+
+
+@pytest.mark.parametrize("command", ["diff", "diff --json", "lock --check", "lock --check --json"])
+def test_credentials_that_a_server_repeats_are_not_shown(tmp_path, http_server, command):
+    url, _ = http_server(tool("find", "q"))
+    write_messages(tmp_path / "a", session(tool("find")))
+    mcpreel("lock", "a.lock", "a", cwd=tmp_path)
+    side = "a" if "diff" in command else "a.lock"
+    done = subprocess.run([PROGRAM, *command.split(), "--url", url, "--header", f"Authorization: Bearer {SECRET}", *REPORTS, side],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == ("lock" in command), done.stderr
+    texts = {"stdout": done.stdout, "stderr": done.stderr, **{f.name: f.read_text() for f in tmp_path.glob("r.*")}}
+    assert len(texts) == 7 and "you are" in done.stdout and "[REDACTED" in done.stdout
+    assert [name for name, text in texts.items() if SECRET in text] == []
+
+
+def test_a_lock_file_has_no_credentials(tmp_path, http_server):
+    url, _ = http_server(tool("find", "q"))
+    words = ["--url", url, "--header", f"Authorization: Bearer {SECRET}"]
+    mcpreel("lock", *words, "lock.json", cwd=tmp_path)
+    text = (tmp_path / "lock.json").read_text()
+    assert SECRET not in text and "you are" in text and "[REDACTED" in text
+    assert "no changes" in mcpreel("lock", "--check", "--fail-on", "cosmetic", *words, "lock.json", cwd=tmp_path)
+
+
+def test_secrets_in_the_command_of_a_server_are_not_shown(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    mcpreel("lock", "a.lock", "a", cwd=tmp_path)
+    server = ["--", "sh", "-c", 'exec "$0" demo server', PROGRAM, f"--token={SECRET}"]
+    for command in (["diff", "a"], ["--json", "diff", "a"], ["lock", "--check", "--fail-on", "never", "a.lock"],
+                    ["lock", "--check", "--fail-on", "never", "--report", "markdown=-", "a.lock"]):
+        text = mcpreel(*command, *server, cwd=tmp_path)
+        assert SECRET not in text and "demo server" in text
+    done = subprocess.run([PROGRAM, "diff", "a", "--", "sh", "-c", f"echo {SECRET} >&2; exit 3", f"--token={SECRET}"], cwd=tmp_path,
+                          capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 4 and SECRET not in done.stderr + done.stdout

@@ -45,3 +45,17 @@ def test_a_lock_is_stable_and_a_change_is_found(lock, tmp_path, server):
     found = {(finding["rule"], finding["name"]) for finding in json.loads(ran.out)["findings"]}
     assert {("tool.removed", "planted"), ("tool.added", gone), ("tool.description.changed", changed["name"])} <= found
     assert len({rule for rule, _ in found} - {"text.url.added"}) == 3, found
+
+
+@pytest.mark.parametrize("server", ["ts", "python"])
+def test_a_server_at_a_url_is_compared_with_its_lock_and_its_recording(recorded_http, peer_runner, mcpreel, run, tmp_path, server):
+    """A recording may lack lists that the lock has; what both have is the same."""
+    client = {"ts": "ts", "python": "py"}[server]
+    recording, lock = recorded_http(client, server).file, tmp_path / "lock.json"
+    with peer_runner.serve_http(server) as url:
+        assert run([mcpreel, "lock", "--url", url, lock], timeout=120).code == 0
+        for file in (lock, recording):
+            ran = run([mcpreel, "--json", "diff", "--exit-code", "--url", url, file], timeout=120)
+            assert ran.code == 0, str(ran)
+            report = json.loads(ran.out)
+            assert report["contract"]["findings"] == [] and report["calls"] == [] and report["after"] == url

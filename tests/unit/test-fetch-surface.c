@@ -1,5 +1,6 @@
 #include "runtime/fetch-surface.h"
 
+#include "redact/redaction.h"
 #include "test.h"
 
 static void write_nothing(void *arg, struct str text)
@@ -43,6 +44,40 @@ static void the_lists_of_a_process_are_read(void **state)
         fail_msg("%s", e.msg);
     assert_non_null(surface_find(&s, SURFACE_TOOL, STR("x")));
     surface_release(&s);
+}
+
+static void secrets_of_the_surface_are_redacted(void **state)
+{
+    const struct log log = { .write = write_nothing, .level = LOG_ERROR };
+    const struct app app = { .log = &log };
+    char sh[] = "/bin/sh", dash_c[] = "-c";
+    char text[] =
+        "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":"
+        "\"2025-11-25\",\"capabilities\":{\"tools\":{}},\"instructions\":\"hunter2hunter2\"}}';"
+        "read b; read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":"
+        "[{\"name\":\"x\",\"description\":\"say hunter2hunter2\"}]}}'; cat >/dev/null";
+    char *argv[] = { sh, dash_c, text, NULL };
+    const struct peer_target target = { .argv = argv };
+    struct redaction r = { .log = { .write = NULL } };
+    const struct fetch_surface f = {
+        .app = &app, .target = &target, .redactor = &r.redactor, .timeout_us = 30000000
+    };
+    struct err e = ERR_NONE;
+    struct surface s;
+
+    (void)state;
+    secret_rules_init(&r.secrets);
+    assert_true(secret_rules_add_value(&r.secrets, STR("PASSWORD"), STR("hunter2hunter2"), &e));
+    assert_true(secret_rules_seal(&r.secrets, &e));
+    redaction_init(&r, &log);
+    surface_init(&s);
+    if (!fetch_surface_run(&f, &s, &e))
+        fail_msg("%s", e.msg);
+    assert_str(s.instructions, STR("[REDACTED:PASSWORD]"));
+    assert_str(json_raw(surface_find(&s, SURFACE_TOOL, STR("x"))->def),
+               STR("{\"name\":\"x\",\"description\":\"say [REDACTED:PASSWORD]\"}"));
+    surface_release(&s);
+    redaction_release(&r);
 }
 
 static void a_server_that_ends_or_refuses_is_an_error(void **state)
@@ -90,6 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lists_of_a_process_are_read),
+        cmocka_unit_test(secrets_of_the_surface_are_redacted),
         cmocka_unit_test(a_server_that_ends_or_refuses_is_an_error),
         cmocka_unit_test(a_server_that_does_not_respond_in_time_is_an_error),
     };
