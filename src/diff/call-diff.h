@@ -32,8 +32,8 @@ enum { CALL_DIFF_STATUSES = CALL_DIFF_REMOVED + 1 };
 /* A call on one side. */
 struct call_diff_side {
     uint32_t seq;       /* of its request; 0: it is not there */
-    uint32_t line;      /* of its request in the file; 0: unknown */
     int64_t latency_ms; /* -1: no response, or no times */
+    uint32_t line;      /* of its request in the file; 0: unknown */
 };
 
 /* Borrows all its texts. */
