@@ -7,6 +7,8 @@ The fenced blocks of a document are run in order and in one fresh directory, wit
     console        the commands after `$`; the lines below each must be among those it says, where `…` is anything
     json config    the configuration of a client: my-client starts the servers in it
     yaml steps     the steps of a job of GitHub Actions: the shell of each `run`; the processes it leaves behind end with the section
+    yaml script    a job of GitLab: each item of `script`
+    yaml hooks     hooks of pre-commit: each `entry`, with the recordings as arguments unless `pass_filenames` is false
 
 Blocks that are only to be looked at are marked otherwise (`json`, `text`, or a language). 8080 is a port that is free. Hosts below
 example.com are there, as docs_servers.py has them.
@@ -31,7 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
-RUN = ("sh", "sh server", "console", "json config", "yaml steps")
+RUN = ("sh", "sh server", "console", "json config", "yaml steps", "yaml script", "yaml hooks")
 LOOKED_AT = ("json", "text", "c", "meson")
 
 
@@ -67,7 +69,7 @@ class Reader:
             self.port = free_port()
         text = text and text.replace("8080", str(self.port))
         {None: lambda _: None, "sh": self.run, "sh server": self.serve, "console": self.converse,
-         "json config": self.configure, "yaml steps": self.work}[kind](text)
+         "json config": self.configure, "yaml steps": self.work, "yaml script": self.work_gitlab, "yaml hooks": self.hook}[kind](text)
 
     def run(self, block):
         self.bash("-euo", "pipefail", "-c", block)
@@ -90,6 +92,20 @@ class Reader:
         for step in re.findall(r"^- run: (.*)$", block, re.M):
             code, said = self.step(step)
             assert code == 0, f"{step}\n{said}"
+
+    def work_gitlab(self, block):
+        lines = re.findall(r"^    - (.*)$", block, re.M)
+        assert lines, block
+        for line in lines:
+            self.bash("-eo", "pipefail", "-c", line)
+
+    def hook(self, block):
+        entries = re.findall(r"^      entry: (.*)\n(?:      files: (.*)\n)?", block, re.M)
+        assert entries, block
+        for entry, pattern in entries:
+            names = [path.name for path in self.folder.iterdir() if pattern and re.search(pattern, path.name)]
+            assert bool(names) == bool(pattern), entry
+            self.bash("-c", f'{entry} "$@"', "hook", *names)
 
     def step(self, shell):
         """Exit code and output of a step; its background processes live until the section ends."""
