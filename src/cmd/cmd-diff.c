@@ -582,9 +582,8 @@ static bool open_reports(struct diff_command *c, struct err *e)
     const struct report_files_target target = report_target(c);
 
     return report_files_parse(&c->reports, &c->args->report, e) &&
-           report_files_check(
-               &c->reports, &target,
-               c->sides[AFTER].path ? c->sides[AFTER].path : c->sides[BEFORE].path, e);
+           report_files_check(&c->reports, &target, c->sides[BEFORE].path, e) &&
+           report_files_check(&c->reports, &target, c->sides[AFTER].path, e);
 }
 
 static void begin_reports(struct diff_command *c, struct verdict_report_run *run)

@@ -505,7 +505,9 @@ static bool open_reports(struct lock_command *c, struct err *e)
     const struct report_files_target target = report_target(c);
 
     return report_files_parse(&c->reports, &c->args->report, e) &&
-           report_files_check(&c->reports, &target, c->path, e);
+           report_files_check(&c->reports, &target, c->path, e) &&
+           report_files_check(&c->reports, &target, c->recording, e) &&
+           report_files_check(&c->reports, &target, c->args->calls, e);
 }
 
 static void release_command(struct lock_command *c)

@@ -288,3 +288,33 @@ def test_secrets_in_the_command_of_a_server_are_not_shown(tmp_path):
     done = subprocess.run([PROGRAM, "diff", "a", "--", "sh", "-c", f"echo {SECRET} >&2; exit 3", f"--token={SECRET}"], cwd=tmp_path,
                           capture_output=True, text=True, timeout=SECONDS)
     assert done.returncode == 4 and SECRET not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("command", ["diff a b", "diff b a", "diff --git HEAD a", "lock --check b.lock a", "lock --check --calls a b.lock b"])
+def test_a_report_never_replaces_an_input(tmp_path, command):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "b", session(tool("find", "q")))
+    mcpreel("lock", "b.lock", "b", cwd=tmp_path)
+    for words in ("init -q", "add .", "-c user.name=me -c user.email=me@localhost commit -qm one"):
+        subprocess.run(["git", *words.split()], cwd=tmp_path, check=True)
+    before = (tmp_path / "a").read_bytes()
+    done = subprocess.run([PROGRAM, *command.split(), "--force", "--report", "junit=a"], cwd=tmp_path, capture_output=True, text=True,
+                          timeout=SECONDS)
+    assert (tmp_path / "a").read_bytes() == before
+    assert done.returncode == 2 and done.stderr == "mcpreel: the report cannot be written to 'a': it is the recording\n"
+
+
+def test_the_contract_of_the_mirror_has_the_same_places(tmp_path):
+    """Exchanged sides give the same places with exchanged values; a change that breaks in one direction is safe in the other."""
+    write_messages(tmp_path / "a", session(tool("find"), {**tool("gone", "q"), "title": "T"}))
+    write_messages(tmp_path / "b", session({**tool("find", "q"), "description": "New."}, tool("more")))
+    there, back = (json.loads(mcpreel("--json", "diff", *pair, cwd=tmp_path))["contract"]["findings"] for pair in ("ab", "ba"))
+
+    def places(findings, before, after):
+        return sorted((f["kind"], f["name"], f["path"], json.dumps(f.get(before)), json.dumps(f.get(after))) for f in findings)
+
+    assert places(there, "before", "after") == places(back, "after", "before") and len(there) == 4
+    severities = {(f["name"], f["path"]): f["severity"] for f in back}
+    assert [(f["rule"], f["severity"], severities[f["name"], f["path"]]) for f in there] == [
+        ("tool.input.required.added", "breaking", "safe"), ("tool.removed", "breaking", "safe"),
+        ("tool.description.changed", "routing", "routing"), ("tool.added", "safe", "breaking")]
