@@ -557,7 +557,7 @@ static bool choose_format(struct run_command *c, struct err *e)
     buf_init(&names, sizeof e->hint);
     yaml_tree_error(&c->file.tree, c->file.format_at, ERR_INPUT, e,
                     "there is no format '%s' to write", c->file.format);
-    err_hint(e, "formats: %s", format_writable_names(&names, FORMAT_RECORD));
+    err_hint(e, "formats: %s", format_names_for(&names, FORMAT_RECORD));
     buf_release(&names);
     return false;
 }

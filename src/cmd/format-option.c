@@ -10,7 +10,7 @@ bool format_option_parse(void *field, const char *text, struct err *e)
         return true;
     err_set(e, ERR_USAGE, "'%s' is %s one of %s", text,
             f ? "a format that can only be read, not" : "not",
-            format_writable_names(&names, FORMAT_CONVERT));
+            format_names_for(&names, FORMAT_CONVERT));
     buf_release(&names);
     return false;
 }

@@ -132,7 +132,7 @@ bool format_is_for(const struct format *f, enum format_use use)
     return f->put && (use == FORMAT_CONVERT || f->next);
 }
 
-const char *format_writable_names(struct buf *text, enum format_use use)
+const char *format_names_for(struct buf *text, enum format_use use)
 {
     buf_init(text, LIST_MAX);
     for (const struct format *const *f = format_table; *f; f++)
@@ -150,7 +150,7 @@ bool format_hint_writable(struct err *e, const char *option, enum format_use use
         if (format_is_for(*f, use))
             buf_printf(&ends, "%s%s", ends.len ? ", " : "", (*f)->ext[0]);
     err_hint(e, "choose it by the end of the name (%s),\nor with %s FORMAT: one of %s",
-             buf_z(&ends), option, format_writable_names(&names, use));
+             buf_z(&ends), option, format_names_for(&names, use));
     buf_release(&names);
     buf_release(&ends);
     return false;

@@ -122,7 +122,7 @@ enum format_use {
 bool format_is_for(const struct format *f, enum format_use use);
 
 /* Lists the formats for a purpose: "recording, trace". The caller releases `text`. */
-const char *format_writable_names(struct buf *text, enum format_use use);
+const char *format_names_for(struct buf *text, enum format_use use);
 
 /* Hints at the extensions that name a format for the purpose, and at `option`. Returns false.
  */

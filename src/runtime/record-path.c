@@ -256,7 +256,7 @@ static bool reject_format(const struct format *format, struct err *e)
     err_set(e, ERR_USAGE, "cannot record in format '%s': mcpreel only %s it", format->name,
             format->put ? "writes" : "reads");
     err_hint(e, "choose a format with --format: one of %s%s",
-             format_writable_names(&names, FORMAT_RECORD),
+             format_names_for(&names, FORMAT_RECORD),
              format->put ? ";\n'mcpreel convert' writes this one from a recording" : "");
     buf_release(&names);
     return false;

@@ -22,7 +22,7 @@ static void an_unknown_format_is_rejected_with_the_known_ones(void **state)
     assert_false(format_option_parse(&f, "casette", &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_true(str_starts(str_z(e.msg), STR("'casette' is not one of ")));
-    assert_true(str_ends(str_z(e.msg), str_z(format_writable_names(&names, FORMAT_CONVERT))));
+    assert_true(str_ends(str_z(e.msg), str_z(format_names_for(&names, FORMAT_CONVERT))));
     buf_release(&names);
 }
 

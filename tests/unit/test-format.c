@@ -125,7 +125,7 @@ static void the_list_has_exactly_the_writable_formats(void **state)
     size_t writable = 0, listed = 0;
 
     (void)state;
-    rest = str_z(format_writable_names(&names, FORMAT_CONVERT));
+    rest = str_z(format_names_for(&names, FORMAT_CONVERT));
     for (const struct format *const *f = format_table; *f; f++)
         writable += (*f)->put != NULL;
     while (rest.len) {
@@ -136,7 +136,7 @@ static void the_list_has_exactly_the_writable_formats(void **state)
     }
     assert_int_equal(listed, writable);
     buf_release(&names);
-    assert_null(strstr(format_writable_names(&names, FORMAT_RECORD), "csv"));
+    assert_null(strstr(format_names_for(&names, FORMAT_RECORD), "csv"));
     assert_true(format_is_for(&csv_format, FORMAT_CONVERT));
     assert_false(format_is_for(&csv_format, FORMAT_RECORD));
     buf_release(&names);
