@@ -1,5 +1,5 @@
-/* cmd/cmd-convert.c - the convert command: writes recordings in another format, several as
- * one. */
+/* cmd/cmd-convert.c - the convert command, which is import and export, too: writes recordings
+ * in another format, several as one. */
 #include "base/file.h"
 #include "cmd/command.h"
 #include "cmd/format-option.h"
@@ -14,7 +14,7 @@ enum { CONVERT_TEXT_MAX = 4096, CONVERT_JSON_MAX = 1 << 20 };
 
 struct convert_args {
     const char *output, *recording;
-    const struct format *to;
+    const struct format *to, *from;
     bool lossless, force;
 };
 
@@ -32,6 +32,13 @@ static const struct option convert_options[] = {
       .parse = format_option_parse,
       .offset = offsetof(struct convert_args, to),
       .help = "write FORMAT instead of the format that OUT's name selects" },
+    { .name = "format",
+      .arg = "FORMAT",
+      .type = OPTION_CUSTOM,
+      .parse = format_option_parse_input,
+      .offset = offsetof(struct convert_args, from),
+      .no_env = true, /* that of record names a format to write */
+      .help = "reject a FILE that has another format" },
     { .name = "lossless",
       .type = OPTION_FLAG,
       .offset = offsetof(struct convert_args, lossless),
@@ -60,6 +67,7 @@ struct conversion {
     bool *warned_no_time;          /* of the files: set when the warning was printed */
     size_t count;
     const char *output;
+    const struct format *from; /* that all files must have; NULL: any */
     const struct format *format;
     struct writer *writer; /* NULL: only count losses */
     struct combine combine;
@@ -112,6 +120,27 @@ static bool copy_records(struct conversion *c, struct merge *m, struct progress 
     return combine_finish(&c->combine, e);
 }
 
+/* The content of a file decides its format; the option only says what the user expects. */
+static bool check_format(const struct conversion *c, size_t i, struct err *e)
+{
+    if (!c->from || c->formats[i] == c->from)
+        return true;
+    err_set(e, ERR_INPUT, "'%s' has the format '%s', not '%s'", c->paths[i],
+            c->formats[i]->name, c->from->name);
+    return err_hint(e, "without --format it is read as '%s'", c->formats[i]->name);
+}
+
+static bool check_formats(struct conversion *c, const struct merge *m, struct err *e)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < c->count; i++) {
+        c->formats[i] = merge_format(m, i);
+        ok = check_format(c, i, e);
+    }
+    return ok;
+}
+
 /* Reads everything, and writes it if there is a writer. The caller calls release_conversion()
  * in any case. */
 static bool convert(struct conversion *c, struct err *e)
@@ -132,9 +161,7 @@ static bool convert(struct conversion *c, struct err *e)
     if (!merge_open(&m, c->app->sys, c->paths, c->count, c->log, e))
         return false;
     progress.total = merge_size(m);
-    for (size_t i = 0; i < c->count; i++)
-        c->formats[i] = merge_format(m, i);
-    ok = copy_records(c, m, &progress, e);
+    ok = check_formats(c, m, e) && copy_records(c, m, &progress, e);
     progress_end(&progress);
     merge_close(m);
     return ok;
@@ -303,7 +330,9 @@ static int convert_run(const struct app *app, const void *options, const struct 
                        struct err *e)
 {
     const struct convert_args *args = options;
-    struct conversion c = { .sink = { put_record }, .app = app, .output = args->output };
+    struct conversion c = {
+        .sink = { put_record }, .app = app, .output = args->output, .from = args->from
+    };
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
@@ -331,27 +360,32 @@ static const struct command_example convert_examples[] = {
     { 0 },
 };
 
-const struct command cmd_convert = {
-    .name = "convert",
-    .summary = "convert recordings to another format, or merge them",
-    .usage = (const char *const[]){ "[options] FILE… -o OUT", NULL },
-    .about =
-        "Reads recordings in any format and writes one. The content of a file tells its "
-        "format; the name of OUT or --to selects the format to write ('mcpreel formats' lists "
-        "them). A name that ends in '.gz' or '.zst' compresses OUT. convert leaves out what "
-        "the format cannot keep, and reports it at the end.\n\n"
-        "Several files are merged by time; the order inside each file is kept. Messages "
-        "without a time, as in a cassette, stay together, at the date of their file. The first "
-        "header is kept. Messages get new numbers, connections of different files get "
-        "different numbers, and one footer has the totals.\n\n"
-        "OUT is created when it is complete. Ends with 1 if --lossless rejected the "
-        "conversion, with 2 if the format cannot be that large, with 3 if a file cannot be "
-        "read.",
-    .examples = convert_examples,
-    .options = convert_options,
-    .args_size = sizeof(struct convert_args),
-    .operand = "FILE",
-    .min = 0,
-    .max = COMMAND_ANY,
-    .run = convert_run,
-};
+static const char *const convert_usage[] = { "[options] FILE… -o OUT", NULL };
+
+/* One command with three names. */
+#define CONVERT_COMMAND(command_name, is_hidden, examples_shown)                               \
+    {                                                                                          \
+        .name = command_name,                                                                  \
+        .summary = "convert recordings to another format, or merge them",                      \
+        .usage = convert_usage,                                                                \
+        .about =                                                                               \
+            "Reads recordings in any format and writes one. The content of a file tells its "  \
+            "format; the name of OUT or --to selects the format to write ('mcpreel formats' "  \
+            "lists them). A name that ends in '.gz' or '.zst' compresses OUT. convert leaves " \
+            "out what the format cannot keep, and reports it at the end. 'import' and "        \
+            "'export' are the same command.\n\n"                                               \
+            "Several files are merged by time; the order inside each file is kept. Messages "  \
+            "without a time, as in a cassette, stay together, at the date of their file. The " \
+            "first header is kept. Messages get new numbers, connections of different files "  \
+            "get different numbers, and one footer has the totals.\n\n"                        \
+            "OUT is created when it is complete. Ends with 1 if --lossless rejected the "      \
+            "conversion, with 2 if the format cannot be that large, with 3 if a file cannot "  \
+            "be read or has another format than --format.",                                    \
+        .examples = examples_shown, .options = convert_options,                                \
+        .args_size = sizeof(struct convert_args), .operand = "FILE", .min = 0,                 \
+        .max = COMMAND_ANY, .hidden = is_hidden, .run = convert_run                            \
+    }
+
+const struct command cmd_convert = CONVERT_COMMAND("convert", false, convert_examples);
+const struct command cmd_export = CONVERT_COMMAND("export", true, NULL);
+const struct command cmd_import = CONVERT_COMMAND("import", true, NULL);

@@ -23,6 +23,8 @@ const struct command *const command_table[] = {
     &cmd_help,
     &cmd_version,
     &cmd_record_scenarios,
+    &cmd_export,
+    &cmd_import,
     NULL,
 };
 
@@ -31,21 +33,20 @@ const struct command *const command_table[] = {
 static const struct {
     const char *verb, *command;
 } other_verbs[] = {
-    { "capture", "record" },   { "intercept", "record" }, { "proxy", "record" },
-    { "tap", "record" },       { "tape", "record" },      { "wrap", "record" },
-    { "mock", "replay" },      { "play", "replay" },      { "playback", "replay" },
-    { "serve", "replay" },     { "simulate", "replay" },  { "analyze", "inspect" },
-    { "info", "inspect" },     { "report", "inspect" },   { "metrics", "stats" },
-    { "summary", "inspect" },  { "cat", "show" },         { "dump", "show" },
-    { "open", "show" },        { "print", "show" },       { "tail", "show" },
-    { "timeline", "show" },    { "view", "show" },        { "dir", "list" },
-    { "ls", "list" },          { "sessions", "list" },    { "traces", "list" },
-    { "export", "convert" },   { "import", "convert" },   { "join", "convert" },
-    { "merge", "convert" },    { "compare", "diff" },     { "fix", "check" },
-    { "lint", "check" },       { "repair", "check" },     { "validate", "check" },
-    { "anonymize", "redact" }, { "mask", "redact" },      { "snapshot", "lock" },
-    { "pin", "lock" },         { "sanitize", "redact" },  { "scrub", "redact" },
-    { "man", "help" },
+    { "capture", "record" },  { "intercept", "record" }, { "proxy", "record" },
+    { "tap", "record" },      { "tape", "record" },      { "wrap", "record" },
+    { "mock", "replay" },     { "play", "replay" },      { "playback", "replay" },
+    { "serve", "replay" },    { "simulate", "replay" },  { "analyze", "inspect" },
+    { "info", "inspect" },    { "report", "inspect" },   { "metrics", "stats" },
+    { "summary", "inspect" }, { "cat", "show" },         { "dump", "show" },
+    { "open", "show" },       { "print", "show" },       { "tail", "show" },
+    { "timeline", "show" },   { "view", "show" },        { "dir", "list" },
+    { "ls", "list" },         { "sessions", "list" },    { "traces", "list" },
+    { "join", "convert" },    { "merge", "convert" },    { "compare", "diff" },
+    { "fix", "check" },       { "lint", "check" },       { "repair", "check" },
+    { "validate", "check" },  { "anonymize", "redact" }, { "mask", "redact" },
+    { "snapshot", "lock" },   { "pin", "lock" },         { "sanitize", "redact" },
+    { "scrub", "redact" },    { "man", "help" },
 };
 
 static const struct command *find_exact(const struct command *const *commands, const char *name)

@@ -129,7 +129,7 @@ enum { LIST_MAX = 4096 };
 
 bool format_is_for(const struct format *f, enum format_use use)
 {
-    return f->put && (use == FORMAT_CONVERT || f->next);
+    return (f->put || use == FORMAT_READ) && (f->next || use == FORMAT_CONVERT);
 }
 
 const char *format_names_for(struct buf *text, enum format_use use)

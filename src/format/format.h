@@ -113,8 +113,9 @@ bool format_is_recording_name(struct str path);
 /* Returns the format that recognizes a file by its first bytes, or NULL. */
 const struct format *format_by_content(struct str head);
 
-/* The purpose of a file that is written. */
+/* The purpose of a file. */
 enum format_use {
+    FORMAT_READ,
     FORMAT_CONVERT, /* any format that can be written */
     FORMAT_RECORD,  /* of these, the formats that can be read again */
 };

@@ -26,11 +26,26 @@ static void an_unknown_format_is_rejected_with_the_known_ones(void **state)
     buf_release(&names);
 }
 
+static void an_input_must_have_a_format_that_can_be_read(void **state)
+{
+    const struct format *f = NULL;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_true(format_option_parse_input(&f, "trace", &e));
+    assert_ptr_equal(f, &mcp_replay_trace_format);
+    assert_true(format_option_parse(&f, "csv", &e));
+    assert_false(format_option_parse_input(&f, "csv", &e));
+    assert_string_equal(e.msg, "'csv' is a format that can only be written, not one of "
+                               "recording, trace, jsonrpc, cassette");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_writable_format_is_found_by_its_name),
         cmocka_unit_test(an_unknown_format_is_rejected_with_the_known_ones),
+        cmocka_unit_test(an_input_must_have_a_format_that_can_be_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
