@@ -1,18 +1,11 @@
 #include "diff/surface-fetch.h"
 
+#include "client/handshake.h"
 #include "mcp/error-code.h"
 #include "mcp/meta.h"
 #include "json/write.h"
 
 enum { TEXT_MAX = 1 << 20 };
-enum {
-    HTTP_UNAUTHORIZED = 401,
-    HTTP_FORBIDDEN = 403,
-    HTTP_CLIENT_ERRORS = 400,
-    HTTP_SERVER_ERRORS = 500
-};
-
-#define CLIENT_INFO "{\"name\":\"mcpreel\",\"version\":\"" MCPREEL_VERSION "\"}"
 
 static void finish(struct surface_fetch *f)
 {
@@ -27,28 +20,12 @@ static void fail(struct surface_fetch *f, struct str what, struct str why)
     finish(f);
 }
 
-static void write_meta(struct surface_fetch *f, struct json_out *o)
-{
-    json_out_key(o, MCP_META_KEY);
-    json_out_object(o);
-    json_out_key_str(o, MCP_META_VERSION, mcp_version_text(f->version));
-    json_out_key_raw(o, MCP_META_CLIENT_INFO, STR(CLIENT_INFO));
-    json_out_key_raw(o, MCP_META_CLIENT_CAPABILITIES, STR("{}"));
-    json_out_end_object(o);
-}
-
 static void send_initialize(struct surface_fetch *f)
 {
     struct buf params;
-    struct json_out o;
 
     buf_init(&params, TEXT_MAX);
-    o = json_out_to(&params);
-    json_out_object(&o);
-    json_out_key_str(&o, STR("protocolVersion"), mcp_version_text(f->version));
-    json_out_key_raw(&o, STR("capabilities"), STR("{}"));
-    json_out_key_raw(&o, STR("clientInfo"), STR(CLIENT_INFO));
-    json_out_end_object(&o);
+    handshake_write_initialize(&params, f->version, STR("{}"));
     f->state = FETCH_INITIALIZE;
     mcp_session_request(&f->mcp, STR("initialize"), buf_str(&params));
     buf_release(&params);
@@ -58,18 +35,22 @@ static void send_initialize(struct surface_fetch *f)
  * protocol. */
 static void send_request(struct surface_fetch *f, struct str method)
 {
-    struct buf params;
+    struct buf params, meta;
     struct json_out o;
 
     buf_init(&params, TEXT_MAX);
+    buf_init(&meta, TEXT_MAX);
     o = json_out_to(&params);
     json_out_object(&o);
     if (f->cursor.len)
         json_out_key_raw(&o, STR("cursor"), buf_str(&f->cursor));
-    if (f->stateless)
-        write_meta(f, &o);
+    if (f->stateless) {
+        handshake_write_meta(&meta, f->version, STR("{}"));
+        json_out_key_raw(&o, MCP_META_KEY, buf_str(&meta));
+    }
     json_out_end_object(&o);
     mcp_session_request(&f->mcp, method, buf_str(&params));
+    buf_release(&meta);
     buf_release(&params);
 }
 
@@ -220,13 +201,6 @@ static void on_response(void *to, uint64_t request, const struct mcp_message *m,
         handle_error(f, m);
 }
 
-/* A stateless server may reject initialize by an HTTP status. */
-static bool is_rejection(unsigned http_status)
-{
-    return http_status >= HTTP_CLIENT_ERRORS && http_status < HTTP_SERVER_ERRORS &&
-           http_status != HTTP_UNAUTHORIZED && http_status != HTTP_FORBIDDEN;
-}
-
 static void on_no_response(void *to, uint64_t request, enum mcp_session_loss loss,
                            struct str why, unsigned http_status)
 {
@@ -240,7 +214,8 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
         why = STR("no response in time");
     if (f->state == FETCH_DONE)
         return;
-    if (f->state == FETCH_INITIALIZE && f->may_discover && is_rejection(http_status)) {
+    if (f->state == FETCH_INITIALIZE && f->may_discover &&
+        handshake_is_rejection(http_status)) {
         buf_add(&f->rejection, why);
         send_discover(f);
     } else if (f->state == FETCH_DISCOVER && f->rejection.len) {

@@ -1,6 +1,8 @@
 #include "scenario/scenario.h"
 
+#include "client/handshake.h"
 #include "mcp/error-code.h"
+#include "mcp/meta.h"
 #include "json/splice.h"
 #include "json/write.h"
 
@@ -14,7 +16,8 @@ static struct call_verdict make_verdict(struct scenario *s, enum verdict_kind ki
                               .session = s->ordinal,
                               .scenario = s->plan->name,
                               .line = s->plan->line,
-                              .method = STR("initialize"),
+                              .method = s->state == SCENARIO_DISCOVER ? STR("server/discover")
+                                                                      : STR("initialize"),
                               .kind = kind,
                               .duration_us = -1 };
 
@@ -64,17 +67,11 @@ static void fail(struct scenario *s, struct call_verdict *v, enum verdict_failur
 
 /* Requests. */
 
-static void send_initialize(struct scenario *s)
+/* Appends the capabilities that the answers of the scenario need. */
+static void write_capabilities(const struct scenario_answers *answers, struct buf *to)
 {
-    const struct scenario_answers *answers = &s->plan->answers;
-    struct buf params;
-    struct json_out o;
+    struct json_out o = json_out_to(to);
 
-    buf_init(&params, PARAMS_MAX);
-    o = json_out_to(&params);
-    json_out_object(&o);
-    json_out_key_str(&o, STR("protocolVersion"), STR(SCENARIO_PROTOCOL));
-    json_out_key(&o, STR("capabilities"));
     json_out_object(&o);
     if (answers->sampling_count)
         json_out_key_raw(&o, STR("sampling"), STR("{}"));
@@ -83,13 +80,61 @@ static void send_initialize(struct scenario *s)
     if (answers->roots.len)
         json_out_key_raw(&o, STR("roots"), STR("{}"));
     json_out_end_object(&o);
-    json_out_key(&o, STR("clientInfo"));
-    json_out_object(&o);
-    json_out_key_str(&o, STR("name"), STR("mcpreel"));
-    json_out_key_str(&o, STR("version"), STR(MCPREEL_VERSION));
-    json_out_end_object(&o);
-    json_out_end_object(&o);
+}
+
+static void send_initialize(struct scenario *s)
+{
+    struct buf params;
+
+    buf_init(&params, PARAMS_MAX);
+    handshake_write_initialize(&params, SCENARIO_PROTOCOL, buf_str(&s->capabilities));
     mcp_session_request(&s->mcp, STR("initialize"), buf_str(&params));
+    buf_release(&params);
+}
+
+/* Adds what the scenarios file does not have: the _meta of a stateless request, unless it is
+ * there, and required input. Params that are no object stay as they are. */
+static void complete_params(struct scenario *s, struct buf *params)
+{
+    struct json_splice splice;
+    struct json_fault fault;
+    struct json j;
+    struct buf meta, text;
+
+    if (!s->stateless || params->full)
+        return;
+    buf_init(&meta, PARAMS_MAX);
+    buf_init(&text, PARAMS_MAX);
+    json_init(&j);
+    handshake_write_meta(&meta, MCP_VERSION_LATEST, buf_str(&s->capabilities));
+    if (!json_scan(&j, params->len ? buf_str(params) : STR("{}"), &fault))
+        BUG("params are JSON");
+    json_splice_init(&splice, json_root(&j));
+    if (!json_exists(json_get(json_root(&j), MCP_META_KEY)))
+        json_splice_set(&splice, json_root(&j), MCP_META_KEY, buf_str(&meta));
+    if (s->input.len)
+        json_splice_set(&splice, json_root(&j), STR("inputResponses"), buf_str(&s->input));
+    if (s->request_state.len)
+        json_splice_set(&splice, json_root(&j), STR("requestState"),
+                        buf_str(&s->request_state));
+    json_splice_apply(&splice, &text);
+    buf_clear(params);
+    buf_add(params, buf_str(&text));
+    params->full = params->full || text.full;
+    json_release(&j);
+    buf_release(&text);
+    buf_release(&meta);
+}
+
+static void send_discover(struct scenario *s)
+{
+    struct buf params;
+
+    s->state = SCENARIO_DISCOVER;
+    s->stateless = true;
+    buf_init(&params, PARAMS_MAX);
+    complete_params(s, &params);
+    mcp_session_request(&s->mcp, STR("server/discover"), buf_str(&params));
     buf_release(&params);
 }
 
@@ -104,6 +149,7 @@ static void send_action(struct scenario *s)
         buf_printf(&params, "{\"cursor\":%s}", buf_z(&s->cursor));
     else
         scenario_values_fill(&s->values, a->params, &params);
+    complete_params(s, &params);
     if (params.full) {
         struct call_verdict v = make_verdict(s, VERDICT_FAILED);
 
@@ -114,10 +160,18 @@ static void send_action(struct scenario *s)
     buf_release(&params);
 }
 
+static void reset_input(struct scenario *s)
+{
+    buf_clear(&s->input);
+    buf_clear(&s->request_state);
+}
+
 static void start_action(struct scenario *s)
 {
     s->pages = 0;
     s->pages_us = 0;
+    s->rounds = 0;
+    reset_input(s);
     buf_clear(&s->items);
     buf_clear(&s->cursor);
     if (s->action < s->plan->action_count) {
@@ -192,6 +246,74 @@ static struct json_val merge_pages(struct scenario *s, const struct mcp_message 
                                                                    : m->root;
 }
 
+/* Answers. */
+
+/* Returns the next of several results; the last one is used again. */
+static struct str take_answer(const struct str *results, size_t count, size_t *used)
+{
+    return results[(*used)++ < count ? *used - 1 : count - 1];
+}
+
+/* Returns the result of a server request; empty: the scenario has none. */
+static struct str find_answer(struct scenario *s, struct str method)
+{
+    const struct scenario_answers *answers = &s->plan->answers;
+
+    if (str_eq(method, STR("sampling/createMessage")) && answers->sampling_count)
+        return take_answer(answers->sampling, answers->sampling_count, &s->samplings);
+    if (str_eq(method, STR("elicitation/create")) && answers->elicitation_count)
+        return take_answer(answers->elicitation, answers->elicitation_count, &s->elicitations);
+    return str_eq(method, STR("roots/list")) ? answers->roots : STR_NONE;
+}
+
+/* Appends an object with an answer to each request. False: one has none. */
+static bool write_input(struct scenario *s, struct json_val requests, struct buf *to)
+{
+    struct json_out o = json_out_to(to);
+    struct json_iter it = json_each(requests);
+
+    json_out_object(&o);
+    while (json_next(&it)) {
+        struct str method = json_text(json_get(it.value, STR("method")), &s->arena);
+        struct str result = find_answer(s, method);
+
+        if (!result.len) {
+            actions_report(&s->mcp.actions, LOG_WARN,
+                           "%.*s: no answer to the server request %.*s; the call ends without "
+                           "it",
+                           STR_ARG(s->plan->name), STR_ARG(method));
+            return false;
+        }
+        json_out_key_raw(&o, json_text(it.key, &s->arena), result);
+    }
+    json_out_end_object(&o);
+    return true;
+}
+
+/* Sends a stateless request again with the input that its response requires. Returns whether it
+ * was sent, or the scenario has failed. */
+static bool continue_call(struct scenario *s, const struct mcp_message *m,
+                          struct call_verdict *v)
+{
+    struct json_val result = json_get(m->root, STR("result"));
+    struct json_val requests = json_get(result, STR("inputRequests"));
+    struct json_val request_state = json_get(result, STR("requestState"));
+
+    if (!s->stateless || !json_is(json_get(result, STR("resultType")), STR("input_required")))
+        return false;
+    if (s->rounds++ == SCENARIO_INPUT_ROUNDS) {
+        fail(s, v, FAILURE_PROTOCOL, STR("the server required input too often"));
+        return true;
+    }
+    reset_input(s);
+    if (json_exists(requests) && !write_input(s, requests, &s->input))
+        return false;
+    buf_add(&s->request_state, json_raw(request_state));
+    s->number--; /* the call gets one verdict */
+    send_action(s);
+    return true;
+}
+
 /* Responses. */
 
 static void handle_action_response(struct scenario *s, const struct mcp_message *m,
@@ -201,7 +323,7 @@ static void handle_action_response(struct scenario *s, const struct mcp_message 
 
     s->pages_us += took_us;
     v.duration_us = s->pages_us;
-    if (continue_list(s, m, &v))
+    if (continue_call(s, m, &v) || continue_list(s, m, &v))
         return;
     v.findings = scenario_expect_judge(&s->plan->actions[s->action].expect, merge_pages(s, m),
                                        &s->values, &s->arena, &v.finding_count);
@@ -214,20 +336,37 @@ static void handle_action_response(struct scenario *s, const struct mcp_message 
     start_action(s);
 }
 
-static void handle_initialized(struct scenario *s, const struct mcp_message *m, int64_t took_us)
+/* The server has no other handshake, or rejects this one, too. */
+static void fail_handshake(struct scenario *s)
 {
-    struct call_verdict v = make_verdict(s, VERDICT_PASSED);
-    struct json_val text = json_get(json_get(m->root, STR("error")), STR("message"));
+    struct call_verdict v;
 
-    v.duration_us = took_us;
-    if (m->kind == MCP_ERROR) {
-        fail(s, &v, FAILURE_ERROR,
-             arena_printf(&s->arena, "the server rejected initialize: %.*s",
-                          STR_ARG(json_text(text, &s->arena))));
+    s->state = SCENARIO_INITIALIZE;
+    v = make_verdict(s, VERDICT_FAILED);
+    fail(s, &v, FAILURE_ERROR,
+         arena_printf(&s->arena, "the server rejected initialize: %.*s",
+                      STR_ARG(buf_str(&s->rejection))));
+}
+
+static void handle_handshake(struct scenario *s, const struct mcp_message *m, int64_t took_us)
+{
+    struct json_val text = json_get(json_get(m->root, STR("error")), STR("message"));
+    struct call_verdict v;
+
+    if (m->kind == MCP_ERROR && s->state == SCENARIO_INITIALIZE) {
+        buf_add(&s->rejection, json_text(text, &s->arena));
+        send_discover(s);
         return;
     }
+    if (m->kind == MCP_ERROR) {
+        fail_handshake(s);
+        return;
+    }
+    v = make_verdict(s, VERDICT_PASSED);
+    v.duration_us = took_us;
     s->events->verdict(s->to, &v);
-    mcp_session_notify(&s->mcp, STR("notifications/initialized"), STR_NONE);
+    if (!s->stateless)
+        mcp_session_notify(&s->mcp, STR("notifications/initialized"), STR_NONE);
     s->state = SCENARIO_ACTION;
     start_action(s);
 }
@@ -239,8 +378,8 @@ static void on_response(void *to, uint64_t request, const struct mcp_message *m,
 
     (void)request; /* there is one at a time */
     s->responses++;
-    if (s->state == SCENARIO_HANDSHAKE)
-        handle_initialized(s, m, took_us);
+    if (s->state == SCENARIO_INITIALIZE || s->state == SCENARIO_DISCOVER)
+        handle_handshake(s, m, took_us);
     else if (s->state == SCENARIO_ACTION)
         handle_action_response(s, m, took_us);
 }
@@ -254,14 +393,23 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     (void)request;
     if (s->state == SCENARIO_DONE)
         return;
+    if (http_status)
+        why = arena_printf(&s->arena, "the server answered HTTP %u: %.*s", http_status,
+                           STR_ARG(why));
+    if (s->state == SCENARIO_INITIALIZE && handshake_is_rejection(http_status)) {
+        buf_add(&s->rejection, why);
+        send_discover(s);
+        return;
+    }
+    if (s->state == SCENARIO_DISCOVER) {
+        fail_handshake(s);
+        return;
+    }
     v = make_verdict(s, VERDICT_FAILED);
     if (loss == SESSION_TIMED_OUT)
         why = STR("the time limit is over");
     else if (loss == SESSION_CLOSED)
         why = STR("the server closed the connection or exited");
-    else if (http_status)
-        why = arena_printf(&s->arena, "the server answered HTTP %u: %.*s", http_status,
-                           STR_ARG(why));
     fail(s, &v, FAILURE_MISSING, why);
 }
 
@@ -272,32 +420,19 @@ static void on_notification(void *to, const struct mcp_message *m, uint64_t requ
     (void)request; /* it is in the recording */
 }
 
-/* Answers with the next of several results; the last one is used again. */
-static void answer(struct scenario *s, const struct mcp_message *m, const struct str *results,
-                   size_t count, size_t *used)
-{
-    mcp_session_respond(&s->mcp, json_raw(m->id), results[*used < count ? *used : count - 1]);
-    ++*used;
-}
-
 static void on_server_request(void *to, const struct mcp_message *m)
 {
     struct scenario *s = to;
-    const struct scenario_answers *answers = &s->plan->answers;
+    struct str result = find_answer(s, m->method);
 
-    if (str_eq(m->method, STR("sampling/createMessage")) && answers->sampling_count) {
-        answer(s, m, answers->sampling, answers->sampling_count, &s->samplings);
-    } else if (str_eq(m->method, STR("elicitation/create")) && answers->elicitation_count) {
-        answer(s, m, answers->elicitation, answers->elicitation_count, &s->elicitations);
-    } else if (str_eq(m->method, STR("roots/list")) && answers->roots.len) {
-        mcp_session_respond(&s->mcp, json_raw(m->id), answers->roots);
-    } else {
-        actions_report(&s->mcp.actions, LOG_WARN,
-                       "%.*s: no answer to the server request %.*s; it was rejected",
-                       STR_ARG(s->plan->name), STR_ARG(m->method));
-        mcp_session_reject(&s->mcp, json_raw(m->id), MCP_METHOD_NOT_FOUND,
-                           STR("Method not found"));
+    if (result.len) {
+        mcp_session_respond(&s->mcp, json_raw(m->id), result);
+        return;
     }
+    actions_report(&s->mcp.actions, LOG_WARN,
+                   "%.*s: no answer to the server request %.*s; it was rejected",
+                   STR_ARG(s->plan->name), STR_ARG(m->method));
+    mcp_session_reject(&s->mcp, json_raw(m->id), MCP_METHOD_NOT_FOUND, STR("Method not found"));
 }
 
 static void on_violation(void *to, struct str what, struct str text)
@@ -327,6 +462,11 @@ void scenario_init(struct scenario *s, const struct scenario_plan *plan, uint32_
     buf_init(&s->items, LIST_MAX);
     buf_init(&s->cursor, LIST_MAX);
     buf_init(&s->merged_text, 2 * (size_t)LIST_MAX);
+    buf_init(&s->rejection, PARAMS_MAX);
+    buf_init(&s->input, PARAMS_MAX);
+    buf_init(&s->request_state, PARAMS_MAX);
+    buf_init(&s->capabilities, PARAMS_MAX);
+    write_capabilities(&plan->answers, &s->capabilities);
 }
 
 void scenario_release(struct scenario *s)
@@ -337,6 +477,10 @@ void scenario_release(struct scenario *s)
     buf_release(&s->items);
     buf_release(&s->cursor);
     buf_release(&s->merged_text);
+    buf_release(&s->rejection);
+    buf_release(&s->input);
+    buf_release(&s->request_state);
+    buf_release(&s->capabilities);
     arena_release(&s->arena);
 }
 
@@ -345,7 +489,7 @@ void scenario_step(struct scenario *s, const struct event *ev)
     arena_clear(&s->arena);
     mcp_session_step(&s->mcp, ev);
     if (ev->kind == EVENT_OPENED && s->state == SCENARIO_BEGIN) {
-        s->state = SCENARIO_HANDSHAKE;
+        s->state = SCENARIO_INITIALIZE;
         send_initialize(s);
     }
 }

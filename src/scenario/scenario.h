@@ -1,33 +1,47 @@
 /* scenario/scenario.h - runs one scenario against a server: handshake, actions in order, and a
  * verdict on each request.
  *
- *   BEGIN     -> HANDSHAKE [EVENT_OPENED: initialize is sent]
- *   HANDSHAKE -> ACTION    [its result: notifications/initialized and the first request are
- *                           sent]
- *   ACTION    -> ACTION    [a response that is as expected: the next request is sent]
- *   any       -> DONE      [all actions are done; or one failed: the rest is blocked]
+ *   BEGIN      -> INITIALIZE [EVENT_OPENED: initialize is sent]
+ *   INITIALIZE -> ACTION     [its result: notifications/initialized and the first request are
+ *                             sent]
+ *   INITIALIZE -> DISCOVER   [it was rejected: server/discover is sent]
+ *   DISCOVER   -> ACTION     [its result: the first request is sent]
+ *   ACTION     -> ACTION     [a response that is as expected: the next request is sent]
+ *   any        -> DONE       [all actions are done; or one failed: the rest is blocked]
  *
  * An engine (engine/engine.h) on client/mcp-session. The ids are those of mcp-recorder: 0 for
  * initialize, then 1, 2, …. Server requests get the answers of the scenario; without one they
- * are rejected. An error response is no failure, except to initialize; no response is. */
+ * are rejected. After server/discover each request has the _meta of the stateless protocol, and
+ * is sent again with the answers when its response requires input. An error response is no
+ * failure, except to the handshake; no response is. */
 #ifndef SCENARIO_SCENARIO_H
 #define SCENARIO_SCENARIO_H
 
 #include "client/mcp-session.h"
+#include "mcp/version.h"
 #include "scenario/scenario-file.h"
 #include "trace/call-verdict.h"
 
-enum { SCENARIO_PAGES_MAX = 1000 }; /* of one list */
+enum {
+    SCENARIO_PAGES_MAX = 1000,  /* of one list */
+    SCENARIO_INPUT_ROUNDS = 10, /* of one call, as the SDKs have it */
+};
 
 /* The version that mcp-recorder asks for. */
-#define SCENARIO_PROTOCOL "2025-11-25"
+#define SCENARIO_PROTOCOL MCP_2025_11_25
 
 struct scenario_events {
-    /* Once for initialize and each action, in order. */
+    /* Once for the handshake and each action, in order. */
     void (*verdict)(void *to, const struct call_verdict *v);
 };
 
-enum scenario_state { SCENARIO_BEGIN, SCENARIO_HANDSHAKE, SCENARIO_ACTION, SCENARIO_DONE };
+enum scenario_state {
+    SCENARIO_BEGIN,
+    SCENARIO_INITIALIZE,
+    SCENARIO_DISCOVER,
+    SCENARIO_ACTION,
+    SCENARIO_DONE,
+};
 
 struct scenario {
     const struct scenario_plan *plan;
@@ -37,6 +51,9 @@ struct scenario {
     struct mcp_session mcp;
     struct scenario_values values;
     enum scenario_state state;
+    bool stateless;                 /* set when server/discover is sent */
+    struct buf rejection;           /* why initialize was rejected; empty: it was not */
+    struct buf capabilities;        /* of the client: a JSON object */
     size_t action;                  /* SCENARIO_ACTION: the current one */
     uint32_t number;                /* of the last verdict */
     uint64_t responses;             /* that came */
@@ -49,6 +66,10 @@ struct scenario {
     int64_t pages_us;   /* time of all pages */
     struct json merged; /* the response with the items of all pages */
     struct buf merged_text;
+
+    /* The input that the response to the current request requires; empty: none. */
+    struct buf input, request_state;
+    size_t rounds;      /* in which it was sent */
     struct arena arena; /* for one event */
 };
 

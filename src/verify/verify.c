@@ -967,12 +967,19 @@ static void repeat_poll(struct verify *s, uint64_t request)
         mcp_session_send(&s->mcp, buf_str(&s->request.text));
 }
 
+/* Blocks the rest after initialize, unless it was rejected when it was recorded, too. */
+static void block_after_initialize(struct verify *s, uint32_t call, struct str why)
+{
+    if (str_eq(index_method(s->config->index, call)->name, STR("initialize")) &&
+        json_exists(json_get(recorded_response(s, call), STR("result"))))
+        block(s, "initialize failed: %.*s", why);
+}
+
 static void on_response(void *to, uint64_t request, const struct mcp_message *m,
                         int64_t took_us)
 {
     struct verify *s = to;
     struct verify_call *c;
-    struct str method;
 
     s->responses++;
     if (is_own_request(s, request)) {
@@ -988,12 +995,12 @@ static void on_response(void *to, uint64_t request, const struct mcp_message *m,
     }
     take_call(s, request);
     c->took_us = took_us;
-    method = index_method(s->config->index, c->call)->name;
-    if (m->kind == MCP_RESULT && str_eq(method, STR("tools/list")))
+    if (m->kind == MCP_RESULT &&
+        str_eq(index_method(s->config->index, c->call)->name, STR("tools/list")))
         tool_list_add(&s->tools, m->result);
-    if (m->kind == MCP_ERROR && str_eq(method, STR("initialize")))
-        block(s, "initialize failed: %.*s",
-              json_text(json_get(m->error, STR("message")), &s->mcp.arena));
+    if (m->kind == MCP_ERROR)
+        block_after_initialize(s, c->call,
+                               json_text(json_get(m->error, STR("message")), &s->mcp.arena));
     judge_call(s, c, m->root);
     go_on(s);
 }
@@ -1023,7 +1030,6 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     struct str text = loss_text(s, loss, why);
     struct finding f = { .rule = STR("no-response"), .severity = FINDING_ERROR };
     struct verify_call *c;
-    struct str method;
 
     if (http_status == 401 || http_status == 403)
         f.hint = STR("the server wants a login: pass credentials with --header-env");
@@ -1037,7 +1043,6 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     c = take_call(s, request);
     if (!c)
         return;
-    method = index_method(s->config->index, c->call)->name;
     judge_clear(&s->judge);
     s->judge.failure = FAILURE_MISSING; /* the reason says the rest */
     if (f.hint.len) {
@@ -1045,8 +1050,7 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
         judge_add(&s->judge, FAILURE_MISSING, &f);
     }
     lose_values(s, c->call, "did not get a response");
-    if (str_eq(method, STR("initialize")))
-        block(s, "initialize failed: %.*s", text);
+    block_after_initialize(s, c->call, text);
     put_judged(s, c, text, STR_NONE);
     free_call(c);
     go_on(s);

@@ -275,6 +275,11 @@ def http_server_named(name):
     return {**HTTP_SERVERS, **HTTP_TASK_SERVERS, **SSE_SERVERS, **HTTP_POPULAR_SERVERS}[name]
 
 
+def generates_values(server):
+    """Whether a server of either transport says other things in each run."""
+    return {**SERVERS, **TASKS, **HTTP_SERVERS, **HTTP_TASK_SERVERS, **SSE_SERVERS, **POPULAR_SERVERS}[server].generates_values
+
+
 @dataclass(frozen=True)
 class SessionResult:
     """One session as a client saw it."""
@@ -416,9 +421,9 @@ def without_generated_values(value, key=None):
 
 
 def group_unsolicited(document, server):
-    """A session over HTTP, where unsolicited messages have a stream of their own: they can arrive during another
-    step, but they do arrive. For server-everything the session id, which it prints, is removed."""
-    if http_server_named(server).generates_values:
+    """A session whose unsolicited messages can arrive during another step, but they do arrive: over HTTP they have a
+    stream of their own. For server-everything the session id, which it prints, is removed."""
+    if generates_values(server):
         document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(without_generated_values(document))))
     heard = [one for step in document["steps"] for one in step["heard"]]
     steps = [{key: value for key, value in step.items() if key != "heard"} for step in document["steps"]]

@@ -108,3 +108,29 @@ def test_run_verify_accepts_the_cassettes_of_both(cassettes_of_both, mcpreel, ru
     for by in ("ours", "its"):
         ran = run([mcpreel, "run", "--verify", "--output-dir", folder / by, folder / "scenarios.yml"], timeout=60)
         assert ran.code == 0, str(ran)
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_server_without_initialize_is_recorded_and_verified(transport, peer_home, mcpreel, run, tmp_path):
+    """It speaks 2026-07-28 only, and requires input twice."""
+    words = ["node", os.fspath(PEERS / "ts-server.mjs"), os.fspath(peer_home("conformance") / "node_modules/@modelcontextprotocol/server")]
+    with contextlib.ExitStack() as stack:
+        if transport == "http":
+            server = stack.enter_context(subprocess.Popen([*words, "--http", "--stateless"], stdout=subprocess.PIPE, text=True))
+            stack.callback(server.kill)
+            target = server.stdout.readline().strip()
+        else:
+            target = {"command": words[0], "args": [*words[1:], "--stateless"]}
+        (tmp_path / "s.yml").write_text(json.dumps({
+            "target": target, "answers": {"elicitation": {"action": "accept", "content": {"name": "Ada"}}, "roots": [{"uri": "file:///r"}]},
+            "scenarios": {"one": {"actions": [
+                {"list_tools": {"pages": "all", "expect": {"$.result.tools[*].name": "ask"}}},
+                {"call_tool": {"name": "add", "arguments": {"a": 1, "b": 2}, "expect": {"$.result.content[0].text": "3"}}},
+                {"call_tool": {"name": "ask", "expect": {"$.result.content[0].text": "Ada works in file:///r"}}},
+                {"read_resource": {"uri": "memo://today"}},
+            ]}}}))
+        for options in ([], ["--verify"]):
+            ran = run([mcpreel, "run", *options, tmp_path / "s.yml"], timeout=60)
+            assert ran.code == 0, str(ran)
+    interactions = json.loads((tmp_path / "cassettes/one.json").read_text())["interactions"]
+    assert [one["request"]["method"] for one in interactions] == ["initialize", "server/discover", "tools/list", *["tools/call"] * 4, "resources/read"]

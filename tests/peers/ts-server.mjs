@@ -5,6 +5,8 @@
  *     node tests/peers/ts-server.mjs FOLDER --http   on a free port of the loopback interface
  *     node tests/peers/ts-server.mjs FOLDER --sse    the same over HTTP+SSE; a 1.x only
  *
+ * With --stateless behind it, which takes a 2.x, it rejects initialize, and has a tool that requires input.
+ *
  * With --tasks behind it, which takes a late 1.x, it has tools that are tasks: what the session 'tasks' asks for.
  *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
@@ -71,7 +73,8 @@ function serverOf1({ McpServer, ResourceTemplate }) {
     return server;
 }
 
-function serverOf2({ McpServer, ResourceTemplate }) {
+function serverOf2(parts) {
+    const { McpServer, ResourceTemplate } = parts;
     const server = new McpServer(INFO, OPTIONS);
     for (const [name, [description, shape, run]] of Object.entries(tools))
         server.registerTool(name, { description, inputSchema: z.object(shape) }, run);
@@ -81,8 +84,23 @@ function serverOf2({ McpServer, ResourceTemplate }) {
         description: "A prompt with one required argument.",
         argsSchema: z.object({ name: z.string() }),
     }, greet);
+    if (process.argv.includes("--stateless"))
+        server.registerTool("ask", { description: "Ask for a name, then for a root.", inputSchema: z.object({}) }, askOf(parts));
     return server;
 }
+
+/* Two rounds; the name travels through the client. */
+const askOf = ({ acceptedContent, inputRequired }) => (_, { mcpReq }) => {
+    const name = acceptedContent(mcpReq.inputResponses, "name")?.name;
+    const roots = mcpReq.inputResponses?.roots?.roots;
+    if (roots)
+        return text(`${mcpReq.requestState()} works in ${roots[0].uri}`);
+    if (name)
+        return inputRequired({ inputRequests: { roots: inputRequired.listRoots() }, requestState: name });
+    return inputRequired({ inputRequests: { name: inputRequired.elicit({
+        message: "Your name?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+    }) } });
+};
 
 function listen(serve, path = "/mcp") {
     const http = createServer((req, res) => {
@@ -138,16 +156,17 @@ async function listenSse(parts) {
 
 async function listenOf2(parts) {
     const { toNodeHandler } = createRequire(join(home, "../../../package.json"))("@modelcontextprotocol/node");
-    listen(toNodeHandler(parts.createMcpHandler(() => serverOf2(parts))));
+    listen(toNodeHandler(parts.createMcpHandler(() => serverOf2(parts), protocol)));
 }
 
 const overHttp = process.argv[3] === "--http";
+const protocol = process.argv.includes("--stateless") ? { legacy: "reject" } : {};
 if (home.endsWith("/server")) {
     const parts = await load("dist/index.mjs");
     if (overHttp)
         await listenOf2(parts);
     else
-        (await load("dist/stdio.mjs")).serveStdio(() => serverOf2(parts));
+        (await load("dist/stdio.mjs")).serveStdio(() => serverOf2(parts), protocol);
 } else {
     const parts = await load("dist/esm/server/mcp.js");
     if (overHttp) {

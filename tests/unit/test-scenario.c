@@ -1,5 +1,7 @@
 #include "scenario/scenario.h"
 
+#include <stdio.h>
+
 #include "engine-run.h"
 #include "report/verdict-report.h"
 
@@ -183,6 +185,14 @@ static void no_response_is_a_failure(void **state)
     end(&r);
 }
 
+#define META(capabilities)                                                                     \
+    "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28',"                         \
+    "'io.modelcontextprotocol/clientInfo':{'name':'mcpreel','version':'" MCPREEL_VERSION       \
+    "'},'io.modelcontextprotocol/clientCapabilities':{" capabilities "}}"
+#define DISCOVER                                                                               \
+    "<< {'jsonrpc':'2.0','id':1,'method':'server/discover','params':{" META("") "}}\n"
+#define REJECTION "{'id':0,'error':{'code':-32022,'message':'too old'}}"
+
 static void a_rejected_initialize_is_a_failure(void **state)
 {
     struct rig r;
@@ -190,10 +200,114 @@ static void a_rejected_initialize_is_a_failure(void **state)
     (void)state;
     begin(&r, TOP "      - ping\n");
     buf_clear(&r.run.actions);
-    engine_run_terse(&r.run, "{'id':0,'error':{'code':-1,'message':'too old'}}");
+    engine_run_terse(&r.run, REJECTION);
+    assert_actions(&r.run, DISCOVER);
+    engine_run_terse(&r.run, "{'id':1,'error':{'code':-32601,'message':'no such method'}}");
     assert_actions(&r.run,
                    "1 failed line 3: a: initialize: the server rejected initialize: too old\n"
                    "2 blocked line 5: a: ping: a request before it failed\nfinish 0\n");
+    end(&r);
+}
+
+static void a_stateless_server_gets_requests_with_meta(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, TOP "      - list_tools: {pages: all}\n      - raw: {method: m}\n"
+                  "      - raw: {method: m, params: {_meta: {}}}\n");
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, REJECTION);
+    assert_actions(&r.run, DISCOVER);
+    engine_run_terse(&r.run, "{'id':1,'result':{}}");
+    assert_actions(
+        &r.run, "1 passed line 3: a: server/discover\n"
+                "<< {'jsonrpc':'2.0','id':2,'method':'tools/list','params':{" META("") "}}\n");
+    engine_run_terse(&r.run, "{'id':2,'result':{'tools':[],'nextCursor':'p'}}");
+    assert_actions(&r.run,
+                   "<< {'jsonrpc':'2.0','id':3,'method':'tools/list','params':{'cursor':"
+                   "'p'," META("") "}}\n");
+    engine_run_terse(&r.run, "{'id':3,'result':{'tools':[]}}");
+    assert_actions(&r.run,
+                   "2 passed line 5: a: tools/list\n"
+                   "<< {'jsonrpc':'2.0','id':4,'method':'m','params':{" META("") "}}\n");
+    engine_run_terse(&r.run, "{'id':4,'result':{}}");
+    assert_actions(&r.run, "3 passed line 6: a: m\n"
+                           "<< {'jsonrpc':'2.0','id':5,'method':'m','params':{'_meta':{}}}\n");
+    end(&r);
+}
+
+#define ANSWERS                                                                                \
+    "target: http://h\nanswers: {sampling: {model: m}, roots: [{uri: 'file:///r'}]}\n"         \
+    "scenarios:\n  a:\n    actions:\n      - call_tool: {name: x}\n      - ping\n"
+#define STATELESS_CALL(id, more)                                                               \
+    "<< {'jsonrpc':'2.0','id':" id ",'method':'tools/call','params':{'name':'x','arguments':"  \
+    "{}," META("'sampling':{},'roots':{}") more "}}\n"
+
+static void begin_stateless(struct rig *r, const char *text)
+{
+    begin(r, text);
+    engine_run_terse(&r->run, REJECTION);
+    engine_run_terse(&r->run, "{'id':1,'result':{}}");
+    buf_clear(&r->run.actions);
+}
+
+static void required_input_is_sent_with_the_request_again(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin_stateless(&r, ANSWERS);
+    engine_run_terse(&r.run,
+                     "{'id':2,'result':{'resultType':'input_required','requestState':'s1',"
+                     "'inputRequests':{'a':{'method':'sampling/createMessage','params':{}},"
+                     "'b':{'method':'roots/list'}}}}");
+    assert_actions(&r.run,
+                   STATELESS_CALL("3", ",'inputResponses':{'a':{'model':'m'},'b':{'roots':[{"
+                                       "'uri':'file:///r'}]}},'requestState':'s1'"));
+    engine_run_terse(&r.run, "{'id':3,'result':{'resultType':'input_required',"
+                             "'inputRequests':{'c':{'method':'roots/list'}}}}");
+    assert_actions(
+        &r.run, STATELESS_CALL("4", ",'inputResponses':{'c':{'roots':[{'uri':'file:///r'}]}}"));
+    engine_run_terse(&r.run, "{'id':4,'result':{'resultType':'complete'}}");
+    assert_actions(&r.run, "2 passed line 6: a: tools/call x\n"
+                           "<< {'jsonrpc':'2.0','id':5,'method':'ping','params':{" META(
+                               "'sampling':{},'roots':{}") "}}\n");
+    end(&r);
+}
+
+static void input_without_an_answer_ends_the_call(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin_stateless(&r, ANSWERS);
+    engine_run_terse(&r.run, "{'id':2,'result':{'resultType':'input_required',"
+                             "'inputRequests':{'a':{'method':'elicitation/create'}}}}");
+    assert_actions(&r.run,
+                   "report warn a: no answer to the server request elicitation/create; the "
+                   "call ends without it\n2 passed line 6: a: tools/call x\n"
+                   "<< {'jsonrpc':'2.0','id':3,'method':'ping','params':{" META(
+                       "'sampling':{},'roots':{}") "}}\n");
+    end(&r);
+}
+
+static void rounds_of_input_are_limited(void **state)
+{
+    struct rig r;
+    char text[200];
+
+    (void)state;
+    begin_stateless(&r, ANSWERS);
+    for (int id = 2; id <= 2 + SCENARIO_INPUT_ROUNDS; id++) {
+        buf_clear(&r.run.actions);
+        snprintf(text, sizeof text,
+                 "{'id':%d,'result':{'resultType':'input_required','requestState':'s'}}", id);
+        engine_run_terse(&r.run, text);
+    }
+    assert_actions(&r.run, "2 failed line 6: a: tools/call x: the server required input too "
+                           "often\n3 blocked line 7: a: ping: a request before it failed\n"
+                           "finish 0\n");
     end(&r);
 }
 
@@ -240,6 +354,10 @@ int main(void)
         cmocka_unit_test(a_cursor_that_repeats_is_a_failure),
         cmocka_unit_test(no_response_is_a_failure),
         cmocka_unit_test(a_rejected_initialize_is_a_failure),
+        cmocka_unit_test(a_stateless_server_gets_requests_with_meta),
+        cmocka_unit_test(required_input_is_sent_with_the_request_again),
+        cmocka_unit_test(input_without_an_answer_ends_the_call),
+        cmocka_unit_test(rounds_of_input_are_limited),
         cmocka_unit_test(server_requests_get_the_answers_of_the_scenario),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

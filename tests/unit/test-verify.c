@@ -473,6 +473,22 @@ static void a_failed_initialize_blocks_the_rest(void **state)
     end(&r);
 }
 
+static void an_initialize_that_was_rejected_before_blocks_nothing(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, "c2s {'id':0,'method':'initialize','params':{'protocolVersion':'2025-11-25'}}\n"
+             "s2c {'id':0,'error':{'code':-32022,'message':'too old'}}\n"
+             "c2s {'id':5,'method':'server/discover'}\n"
+             "s2c {'id':5,'result':{}}\n");
+    begin(&r);
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'id':1,'error':{'code':-32022,'message':'too old'}}");
+    assert_actions(&r.run, "1 initialize: passed\n<< {'id':2,'method':'server/discover'}\n");
+    end(&r);
+}
+
 static void a_session_without_initialize_gets_one(void **state)
 {
     struct rig r;
@@ -633,6 +649,7 @@ int main(void)
         cmocka_unit_test(a_notification_may_come_later_and_with_other_content),
         cmocka_unit_test(a_server_that_closes_fails_open_calls_and_blocks_the_rest),
         cmocka_unit_test(a_failed_initialize_blocks_the_rest),
+        cmocka_unit_test(an_initialize_that_was_rejected_before_blocks_nothing),
         cmocka_unit_test(a_session_without_initialize_gets_one),
         cmocka_unit_test(a_session_that_begins_with_discover_gets_no_initialize),
         cmocka_unit_test(only_read_only_tools_are_called_if_asked_for),
