@@ -342,8 +342,8 @@ static void to_write_only(const struct sample *s, const struct format *other)
     convert(s->name, s->format, s->text, other, &once);
     convert(s->name, s->format, s->text, other, &twice);
     must_be_equal(s, other->name, buf_str(&twice.text), buf_str(&once.text));
-    if (once.text.full || (once.text.len && once.text.at[once.text.len - 1] != '\n') ||
-        memchr(once.text.at, 0, once.text.len))
+    if (once.text.full || (once.text.len && (once.text.at[once.text.len - 1] != '\n' ||
+                                             memchr(once.text.at, 0, once.text.len))))
         fail_msg("%s as '%s':\n%.*s", s->name, other->name, STR_ARG(buf_str(&once.text)));
     memory_writer_release(&once);
     memory_writer_release(&twice);
