@@ -27,8 +27,8 @@ static void an_entry_has_both_sides_and_its_differences(void **state)
     struct call_diff_entry entry = { .status = CALL_DIFF_CHANGED,
                                      .method = STR("tools/call"),
                                      .subject = STR("t"),
-                                     .before = { 3, -1 },
-                                     .after = { 4, 20 },
+                                     .before = { .seq = 3, .latency_ms = -1 },
+                                     .after = { .seq = 4, .latency_ms = 20 },
                                      .findings = findings,
                                      .finding_count = 2,
                                      .more = 1,
@@ -51,7 +51,7 @@ static void a_large_value_is_replaced_by_its_size(void **state)
     struct finding f = { .rule = STR("content-removed"), .path = STR("$.a") };
     struct call_diff_entry entry = { .status = CALL_DIFF_CHANGED,
                                      .method = STR("m"),
-                                     .before = { 3, 0 },
+                                     .before = { .seq = 3 },
                                      .findings = &f,
                                      .finding_count = 1 };
     struct buf large;

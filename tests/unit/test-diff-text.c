@@ -25,8 +25,8 @@ static struct call_diff_entry entry_of(enum call_diff_status status, uint32_t be
     return (struct call_diff_entry){ .status = status,
                                      .method = STR("tools/call"),
                                      .subject = STR("search"),
-                                     .before = { before, 10 },
-                                     .after = { after, 250 } };
+                                     .before = { .seq = before, .latency_ms = 10 },
+                                     .after = { .seq = after, .latency_ms = 250 } };
 }
 
 static void a_changed_call_has_its_differences(void **state)
