@@ -11,13 +11,14 @@
 #include "cmd/command.h"
 #include "cmd/repair.h"
 #include "report/findings.h"
+#include "report/report-files.h"
 #include "runtime/record-path.h"
 
 enum { CHECK_TEXT_MAX = 1 << 20, CHECK_JSON_MAX = 256 << 20 };
 
 struct check_args {
     const char *output;
-    struct str_list ignore;
+    struct str_list ignore, report;
     bool fix, force, secrets;
     struct redaction_args redaction;
 };
@@ -37,7 +38,14 @@ static const struct option check_options[] = {
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct check_args, force),
-      .help = "replace the copy if it exists" },
+      .help = "replace the copy and reports if they exist" },
+    { .name = "report",
+      .arg = "[FORMAT=]FILE",
+      .type = OPTION_LIST,
+      .paths = true,
+      .offset = offsetof(struct check_args, report),
+      .help = "write a report; FORMAT: json (if not given), junit, github, markdown or sarif; "
+              "'-' is standard output" },
     { .name = "ignore",
       .arg = "IDS",
       .type = OPTION_LIST,
@@ -69,6 +77,7 @@ struct check {
     bool ignored[STATS_FINDING_COUNT];
     struct buf json_text; /* report of --json so far */
     struct json_out json;
+    struct report_files reports;
     int worst_code; /* exit code */
 };
 
@@ -257,6 +266,11 @@ static void add_usable_json(struct json_out *o, const struct checked_file *f)
     json_out_end_object(o);
 }
 
+static bool needs_json(const struct check *c)
+{
+    return c->app->json || c->reports.count;
+}
+
 static void add_file_json(struct check *c, const struct checked_file *f)
 {
     struct json_out *o = &c->json;
@@ -269,6 +283,73 @@ static void add_file_json(struct check *c, const struct checked_file *f)
     else
         json_out_key_str(o, STR("error"), str_z(f->error.msg));
     json_out_end_object(o);
+}
+
+/* Reports. */
+
+static bool write_stdout(const void *app, struct str text, struct err *e)
+{
+    return app_write(app, text, e);
+}
+
+static struct report_files_target report_target(const struct check *c)
+{
+    return (struct report_files_target){ .sys = c->app->sys,
+                                         .replace = c->args->force,
+                                         .write_stdout = write_stdout,
+                                         .arg = c->app };
+}
+
+static bool open_reports(struct check *c, const struct operands *in, struct err *e)
+{
+    const struct report_files_target target = report_target(c);
+
+    if (!report_files_parse(&c->reports, &c->args->report, e))
+        return false;
+    for (size_t i = 0; i < in->count; i++)
+        if (!report_files_check(&c->reports, &target, in->at[i], e))
+            return false;
+    return !c->args->output || report_files_check(&c->reports, &target, c->args->output, e);
+}
+
+static void report_finding(struct check *c, const struct finding *f,
+                           struct call_verdict_totals *totals)
+{
+    totals->findings[f->severity]++;
+    c->reports.report.finding(&c->reports.report, f);
+}
+
+/* Gives the findings of a file to the reports; with a copy, those that it still has. */
+static void report_file(struct check *c, const struct checked_file *f)
+{
+    const struct finding_list *l = f->copy_path ? &f->remaining : &f->findings;
+    const struct verdict_report_run run = { .command = STR("check"),
+                                            .file = str_z(f->file.path),
+                                            .no_calls = true };
+    struct call_verdict_totals totals = { .duration_us = -1 };
+    const struct verdict_report_result result = { .totals = &totals,
+                                                  .exit_code = exit_code(c, f) };
+    const struct finding unreadable = { .rule = STR("unreadable"),
+                                        .severity = FINDING_ERROR,
+                                        .message = str_z(f->error.msg),
+                                        .hint = str_z(f->error.hint) };
+
+    if (!c->reports.count)
+        return;
+    c->reports.report.begin(&c->reports.report, &run);
+    if (!f->usable)
+        report_finding(c, &unreadable, &totals);
+    for (size_t i = 0; f->usable && i < l->count; i++)
+        report_finding(c, &l->at[i], &totals);
+    c->reports.report.end(&c->reports.report, &result);
+}
+
+static bool write_reports(struct check *c, struct err *e)
+{
+    const struct report_files_target target = report_target(c);
+
+    report_files_set_json(&c->reports, buf_str(&c->json_text));
+    return report_files_write(&c->reports, &target, e);
 }
 
 /* Chooses the path of the copy, if one is made: that of the document for a journal. */
@@ -336,10 +417,12 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     stats_init(&f->stats);
     f->stats.thorough = true;
     ok = read_file(c, f, e);
-    if (ok && c->app->json)
+    if (ok && needs_json(c))
         add_file_json(c, f);
-    else if (ok)
+    if (ok && !c->app->json)
         ok = write_text(c, f, e);
+    if (ok)
+        report_file(c, f);
     code = exit_code(c, f);
     c->worst_code = code > c->worst_code ? code : c->worst_code;
     repair_release(&f->repair);
@@ -380,6 +463,8 @@ static bool check_conflicts(const struct check_args *args, const struct operands
         err_set(e, ERR_USAGE, "'--secrets' cannot be combined with '--fix'");
         return err_hint(e, "to redact secrets: mcpreel redact FILE -o OUT");
     }
+    if (args->secrets && args->report.count)
+        return err_set(e, ERR_USAGE, "'--secrets' cannot be combined with '--report'");
     if (args->output && !args->fix)
         return err_set(e, ERR_USAGE, "'--output' needs '--fix'");
     if (args->output && in->count > 1)
@@ -400,7 +485,7 @@ static bool check_all(struct check *c, const struct operands *in, struct err *e)
 {
     bool ok = true;
 
-    if (c->app->json) {
+    if (needs_json(c)) {
         json_out_object(&c->json);
         json_out_key_int(&c->json, STR("v"), JSON_OUTPUT_VERSION);
         json_out_key_str(&c->json, STR("command"), STR("check"));
@@ -409,12 +494,14 @@ static bool check_all(struct check *c, const struct operands *in, struct err *e)
     }
     for (size_t i = 0; ok && i < in->count; i++)
         ok = check_file(c, in->at[i], e);
-    if (!ok || !c->app->json)
+    if (!ok || !needs_json(c))
         return ok;
     json_out_end_array(&c->json);
     json_out_end_object(&c->json);
     buf_add_ch(&c->json_text, '\n');
-    return buf_ok(&c->json_text, e) && app_write(c->app, buf_str(&c->json_text), e);
+    return buf_ok(&c->json_text, e) &&
+           (!c->app->json || app_write(c->app, buf_str(&c->json_text), e)) &&
+           write_reports(c, e);
 }
 
 static int check_run(const struct app *app, const void *options, const struct operands *in,
@@ -429,7 +516,9 @@ static int check_run(const struct app *app, const void *options, const struct op
         return check_secrets(app, &c.args->redaction, in, e);
     buf_init(&c.json_text, CHECK_JSON_MAX);
     c.json = json_out_to(&c.json_text);
-    ok = check_all(&c, in, e);
+    report_files_init(&c.reports, NULL);
+    ok = open_reports(&c, in, e) && check_all(&c, in, e);
+    report_files_release(&c.reports);
     buf_release(&c.json_text);
     return ok ? c.worst_code : app_exit_code(e);
 }

@@ -1,4 +1,5 @@
-"""The diff command on real files: formats, git, the pager on a terminal, large input."""
+"""The diff command on real files: formats, git, the pager on a terminal, large input. Live servers and secrets, of lock, too; the
+reports of diff, lock and check."""
 import json
 import os
 import pathlib
@@ -318,3 +319,28 @@ def test_the_contract_of_the_mirror_has_the_same_places(tmp_path):
     assert [(f["rule"], f["severity"], severities[f["name"], f["path"]]) for f in there] == [
         ("tool.input.required.added", "breaking", "safe"), ("tool.removed", "breaking", "safe"),
         ("tool.description.changed", "routing", "routing"), ("tool.added", "safe", "breaking")]
+
+
+def test_check_writes_reports(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "b", [*session(tool("find")), {"jsonrpc": "2.0", "id": 9, "method": "tools/list"}])
+    (tmp_path / "c").write_text("no recording\n")
+    done = subprocess.run([PROGRAM, "check", *REPORTS, "a", "b", "c"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 3, done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    again = subprocess.run([PROGRAM, "--json", "check", "a", "b", "c"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert json.loads(again.stdout) == report and [f["verdict"] for f in report["files"]] == ["ok", "findings", "unreadable"]
+    rules = [("unanswered", "b"), ("unreadable", "c")]
+    assert [(rule, file) for rule, file, _ in sarif(tmp_path / "r.sarif")] == rules
+    assert [line.split("title=")[1].split("::")[0] for line in (tmp_path / "r.txt").read_text().splitlines()] == [r for r, _ in rules]
+    assert (tmp_path / "r.md").read_text().startswith("## MCP: 3 recordings: 2 errors\n")
+    assert (tmp_path / "r.xml").read_text().count("<failure") == 2
+
+
+def test_check_rejects_reports_that_it_cannot_write(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    before = (tmp_path / "a").read_bytes()
+    for words, code in ((["--report", "junit=a", "--force"], 2), (["--report", "junit=no/a"], 5), (["--secrets", "--report", "r"], 2)):
+        done = subprocess.run([PROGRAM, "check", *words, "a"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+        assert done.returncode == code and done.stderr.startswith("mcpreel: ") and not done.stdout
+    assert (tmp_path / "a").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
