@@ -154,6 +154,8 @@ struct verify_command {
     struct report_files reports;   /* the files of --report, and the output on stdout */
     struct verdict_report *report; /* gives everything to `reports` */
     bool reported;                 /* a recording is complete in the reports */
+    bool several;                  /* recordings are named: an unusable one is reported, too */
+    bool waited;                   /* for the server, as --wait-ready says */
     bool spoke;        /* the server responded to a request; until then the text waits */
     struct buf failed; /* numbers of failed calls, for --update */
     struct err output_error;
@@ -369,35 +371,56 @@ static struct verify_config make_config(struct verify_file *f)
                                    .selected_arg = f };
 }
 
-/* --dry-run: one line for each request. */
-static bool list_requests(struct verify_file *f, struct err *e)
+/* --dry-run: one line for a request, with its number in the report. */
+static void list_request(struct verify_file *f, uint32_t call, uint32_t number,
+                         struct json_val root, struct arena *a)
 {
-    struct verify_command *c = f->command;
+    struct buf *to = &f->command->text;
+    struct str method = index_method(&f->recording.index, call)->name;
+    struct str subject = json_text(mcp_subject(method, json_get(root, STR("params"))), a);
+
+    buf_printf(to, "%3u  #%u ", number, f->recording.index.calls[call].seq);
+    term_escape(to, verify_redaction_text(&f->redaction, method), TERM_ONE_LINE);
+    if (subject.len)
+        buf_add_ch(to, ' ');
+    term_escape(to, verify_redaction_text(&f->redaction, subject), TERM_ONE_LINE);
+    buf_add_ch(to, '\n');
+    flush_text(f->command);
+}
+
+/* Lists the selected requests of a session. `*number` is that of the last one before it. */
+static bool list_session(struct verify_file *f, uint32_t session, uint32_t *number,
+                         struct err *e)
+{
+    const struct index_order *order = &f->recording.order;
     struct index_message message;
     struct json_val root;
     struct str why;
     bool ok = true;
 
     index_message_init(&message);
-    for (uint32_t i = 1; i < f->recording.order.count && ok; i++) {
-        uint32_t call = f->recording.order.items[i].number;
-        struct str method, subject;
+    for (uint32_t i = index_order_first(order, session); i && ok; i = order->items[i].next) {
+        uint32_t call = order->items[i].number;
 
-        if (f->recording.order.items[i].kind != ORDER_REQUEST)
+        if (order->items[i].kind != ORDER_REQUEST)
             continue;
+        ++*number;
         ok = index_read_call(&f->recording.index, call, &message, &root, e);
-        if (!ok || !is_selected(f, call, root, &why))
-            continue;
-        method = index_method(&f->recording.index, call)->name;
-        subject = json_text(mcp_subject(method, json_get(root, STR("params"))), &message.arena);
-        buf_printf(&c->text, "#%u %.*s%s", f->recording.index.calls[call].seq, STR_ARG(method),
-                   subject.len ? " " : "");
-        term_escape(&c->text, verify_redaction_text(&f->redaction, subject), TERM_ONE_LINE);
-        buf_add_ch(&c->text, '\n');
-        flush_text(c);
+        if (ok && is_selected(f, call, root, &why))
+            list_request(f, call, *number, root, &message.arena);
     }
     index_message_release(&message);
     return ok;
+}
+
+static bool list_requests(struct verify_file *f, struct err *e)
+{
+    uint32_t number = 0;
+
+    for (uint32_t i = 0; i < f->recording.index.session_count; i++)
+        if (!list_session(f, i, &number, e))
+            return false;
+    return true;
 }
 
 static bool run_sessions(struct verify_file *f, struct err *e)
@@ -407,11 +430,12 @@ static bool run_sessions(struct verify_file *f, struct err *e)
                               .config = make_config(f),
                               .target = c->target,
                               .before = c->args->before,
-                              .wait_ready_us = c->args->wait_ready_us,
+                              .wait_ready_us = c->waited ? 0 : c->args->wait_ready_us,
                               .events = &events,
                               .to = f };
     bool ok = run_verify_run(&run, e);
 
+    c->waited = true;
     if (ok && run.interrupted)
         return err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
     return ok;
@@ -522,8 +546,8 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     return result.exit_code;
 }
 
-/* Reports a recording that could not be verified, if there is a report of others: it must not
- * look as if it had passed. */
+/* Reports a recording that could not be verified, if there may be a report of others: it must
+ * not look as if it had passed. */
 static void report_error(struct verify_file *f, const struct err *e)
 {
     struct verify_command *c = f->command;
@@ -532,7 +556,7 @@ static void report_error(struct verify_file *f, const struct err *e)
                                      .message = str_z(e->msg),
                                      .hint = str_z(e->hint) };
 
-    if (e->kind == ERR_OK || f->ended || !c->reported)
+    if (e->kind == ERR_OK || f->ended || !(c->reported || c->several))
         return;
     begin_report(f, NULL, STR_NONE);
     c->report->finding(c->report, &finding);
@@ -754,16 +778,28 @@ static void write_reports(struct verify_command *c)
         log_printf(c->app->log, LOG_DEBUG, "a report could not be written");
 }
 
-/* Verifies all recordings; an error ends it. Returns the highest exit code. */
+/* Tells the error of one recording of several, so that the others are verified. Other errors
+ * than of the recording or of the server end the run. */
+static void tell_and_go_on(const struct verify_command *c, struct err *e)
+{
+    if (!c->several || (e->kind != ERR_INPUT && e->kind != ERR_PEER))
+        return;
+    log_err(c->app->log, e);
+    *e = (struct err)ERR_NONE;
+}
+
+/* Verifies all recordings. Returns the highest exit code. */
 static int verify_files(struct verify_command *c, const struct operands *in, struct err *e)
 {
     int code = EXIT_OK, worst = EXIT_OK;
 
+    c->several = in->count > 1;
     if (c->args->cassette)
         worst = verify_file(c, c->args->cassette, e);
     for (size_t i = 0; i < in->count && e->kind == ERR_OK; i++) {
         code = verify_file(c, in->at[i], e);
         worst = code > worst ? code : worst;
+        tell_and_go_on(c, e);
     }
     write_reports(c);
     if (e->kind == ERR_OK && c->output_error.kind != ERR_OK) {

@@ -70,7 +70,8 @@ void finding_text_write_call(struct buf *to, const struct call_verdict *v,
     size_t count = 0;
 
     for (size_t i = 0; i < v->finding_count; i++)
-        if (v->findings[i].severity == severity && count++ < max)
+        if (v->findings[i].severity == severity &&
+            !verdict_report_repeats_reason(v, &v->findings[i]) && count++ < max)
             write_in_call(to, &v->findings[i], columns);
     if (count > max)
         buf_printf(to, "and %zu more\n", count - max);

@@ -159,7 +159,8 @@ static void add_call_findings(struct buf *to, const struct call_verdict *v, size
     for (size_t i = 0; i < v->finding_count; i++) {
         const struct finding *f = &v->findings[i];
 
-        if (f->severity == FINDING_NOTE || count++ >= FINDINGS)
+        if (f->severity == FINDING_NOTE || verdict_report_repeats_reason(v, f) ||
+            count++ >= FINDINGS)
             continue;
         if (to->len > cell)
             buf_add(to, STR("<br>"));

@@ -177,7 +177,8 @@ static void add_failure(struct verdict_mcp_recorder *r, const struct call_verdic
         buf_add_ch(&lines, '\n');
     }
     for (size_t i = 0; i < v->finding_count; i++)
-        if (v->findings[i].severity == FINDING_ERROR)
+        if (v->findings[i].severity == FINDING_ERROR &&
+            !verdict_report_repeats_reason(v, &v->findings[i]))
             verdict_mcp_recorder_write_difference(&lines, &v->findings[i]);
     for (rest = buf_str(&lines); rest.len;) {
         buf_add(r->to, STR("    "));
@@ -204,11 +205,17 @@ static void add_verdict(struct verdict_report *self, const struct call_verdict *
         add_failure(r, v);
 }
 
-/* mcp-recorder has no findings that belong to no call. */
-static void ignore_finding(struct verdict_report *self, const struct finding *f)
+/* mcp-recorder has no findings that belong to no call. An error of that kind decides the exit
+ * code, so it has a line. */
+static void add_finding(struct verdict_report *self, const struct finding *f)
 {
-    (void)self;
-    (void)f;
+    struct verdict_mcp_recorder *r = (struct verdict_mcp_recorder *)self;
+
+    if (f->severity != FINDING_ERROR)
+        return;
+    buf_add(r->to, STR("  "));
+    term_escape_cut(r->to, f->message, TEXT);
+    buf_add(r->to, STR(" [FAIL]\n"));
 }
 
 static void end_lines(struct verdict_report *self, const struct verdict_report_result *result)
@@ -234,7 +241,7 @@ void verdict_mcp_recorder_init(struct verdict_mcp_recorder *r, struct buf *to,
                                const struct verdict_mcp_recorder_options *options)
 {
     *r = (struct verdict_mcp_recorder){
-        .report = { begin_lines, add_verdict, ignore_finding, end_lines,
+        .report = { begin_lines, add_verdict, add_finding, end_lines,
                     verdict_report_finish_nothing },
         .to = to,
         .options = *options,

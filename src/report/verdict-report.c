@@ -61,6 +61,8 @@ void verdict_report_write_reason(struct buf *to, const struct call_verdict *v)
         label = verdict_report_kind(v->kind).at;
     else if (v->failure == FAILURE_MISSING)
         label = "no response";
+    if (label && str_starts(v->reason, str_z(label))) /* "no response within 30 s" */
+        label = NULL;
     if (label)
         buf_add(to, str_z(label));
     if (label && v->reason.len)
@@ -73,6 +75,11 @@ bool verdict_report_needs_message(const struct finding *f)
     return f->message.len &&
            !(f->severity != FINDING_NOTE && str_eq(f->rule, STR("content-changed")) &&
              f->path.len && f->recorded.len && f->live.len && !str_eq(f->recorded, f->live));
+}
+
+bool verdict_report_repeats_reason(const struct call_verdict *v, const struct finding *f)
+{
+    return v->reason.len && str_eq(f->message, v->reason) && !f->path.len && !f->hint.len;
 }
 
 uint64_t verdict_report_passed(const struct call_verdict_totals *totals)

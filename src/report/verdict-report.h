@@ -66,6 +66,10 @@ void verdict_report_write_reason(struct buf *to, const struct call_verdict *v);
  * message says why it does not count; or both look equal, because they are redacted. */
 bool verdict_report_needs_message(const struct finding *f);
 
+/* Returns whether a finding has nothing but the reason of the verdict: a text that shows the
+ * reason leaves it out. */
+bool verdict_report_repeats_reason(const struct call_verdict *v, const struct finding *f);
+
 /* A finish() for reports that are complete after end(). */
 void verdict_report_finish_nothing(struct verdict_report *self);
 

@@ -314,7 +314,8 @@ static void add_finding_body(struct verdict_text *t, const struct finding *f)
 
 static bool is_shown(const struct verdict_text *t, const struct finding *f)
 {
-    return t->options.verbose || f->severity != FINDING_NOTE;
+    return t->options.verbose || f->severity != FINDING_NOTE ||
+           str_eq(f->rule, STR("order-changed"));
 }
 
 static void add_findings(struct verdict_text *t, const struct call_verdict *v)
@@ -324,7 +325,7 @@ static void add_findings(struct verdict_text *t, const struct call_verdict *v)
     for (size_t i = 0; i < v->finding_count; i++) {
         const struct finding *f = &v->findings[i];
 
-        if (!is_shown(t, f))
+        if (!is_shown(t, f) || verdict_report_repeats_reason(v, f))
             continue;
         if (shown == VERDICT_TEXT_FINDINGS && !t->options.verbose) {
             more++;
@@ -332,6 +333,8 @@ static void add_findings(struct verdict_text *t, const struct call_verdict *v)
         }
         shown++;
         add_path_and_message(t, f);
+        if (f->severity == FINDING_NOTE && !t->options.verbose)
+            continue; /* the values are whole lists */
         add_legend(t, f);
         add_finding_body(t, f);
     }

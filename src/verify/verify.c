@@ -1044,11 +1044,8 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     if (!c)
         return;
     judge_clear(&s->judge);
-    s->judge.failure = FAILURE_MISSING; /* the reason says the rest */
-    if (f.hint.len) {
-        f.message = arena_str(&s->judge.arena, text);
-        judge_add(&s->judge, FAILURE_MISSING, &f);
-    }
+    f.message = arena_str(&s->judge.arena, text);
+    judge_add(&s->judge, FAILURE_MISSING, &f);
     lose_values(s, c->call, "did not get a response");
     block_after_initialize(s, c->call, text);
     put_judged(s, c, text, STR_NONE);

@@ -445,6 +445,82 @@ def test_a_recording_that_cannot_be_verified_is_an_error_in_the_report_of_the_ot
     assert alone.code == 3 and not (tmp_path / "alone.xml").exists()
 
 
+def test_one_unusable_recording_does_not_stop_the_others(mcpreel, run, session, demo, tmp_path):
+    report, broken = tmp_path / "report.json", tmp_path / "broken.jsonl"
+    broken.write_text("no recording")
+    ran = run([mcpreel, "verify", "--report", report, broken, session, tmp_path / "missing.jsonl", planted(session, tmp_path), "--", *demo])
+    assert ran.code == 3, str(ran)
+    assert b"broken.jsonl:1:1" in ran.err and b"missing.jsonl" in ran.err and ran.err.count(b"mcpreel:") == 2, str(ran)
+    assert b"9 passed" in ran.out and b"2 failed" in ran.out, str(ran)
+    assert [json.loads(line)["exit_code"] for line in report.read_text().splitlines()] == [3, 0, 3, 1]
+
+
+ASKING = '''
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if m.get("method") == "initialize":
+        r = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif m.get("method") == "tools/call":
+        if "ask" in sys.argv:
+            print(json.dumps({"jsonrpc": "2.0", "id": "q", "method": "roots/list"}), flush=True)
+            sys.stdin.readline()
+        if "hang" in sys.argv:
+            continue
+        r = {"content": [{"type": "text", "text": "done"}]}
+    elif m.get("method") == "tools/list":
+        names = ["a", "b"] if "turn" not in sys.argv else ["b", "a"]
+        r = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+'''
+
+
+@pytest.fixture
+def asking(mcpreel, run, tmp_path):
+    """Verifies a server with another behaviour than the recorded one."""
+    server, file = tmp_path / "server.py", tmp_path / "asking.jsonl"
+    server.write_text(ASKING)
+    messages = [{"jsonrpc": "2.0", "id": 1, "method": "initialize",
+                 "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}},
+                {"jsonrpc": "2.0", "method": "notifications/initialized"},
+                {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+                {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "a", "arguments": {}}}]
+    text = "".join(json.dumps(m) + "\n" for m in messages)
+    assert run([mcpreel, "record", "-o", file, "--", sys.executable, server], stdin=text.encode()).code == 0
+    return lambda options, *faults: run([mcpreel, "verify", *options, "--", sys.executable, server, *faults]), file
+
+
+def test_an_unknown_server_request_has_a_line_with_cassette(asking):
+    verify, file = asking
+    ran = verify(["--cassette", file], "ask")
+    assert ran.code == 1 and b"the server sent roots/list, which the recording does not have; it was rejected [FAIL]" in ran.err, str(ran)
+
+
+def test_no_response_in_time_is_a_finding(asking, tmp_path):
+    verify, file = asking
+    ran = verify(["--timeout", "300ms", "--json", file], "hang")
+    finding = json.loads(ran.out)["calls"][2]["findings"][0]
+    assert ran.code == 1 and finding["rule"] == "no-response" and finding["message"] == "no response within 0.300 s", str(ran)
+    text = verify(["--timeout", "300ms", file], "hang")
+    assert text.out.count(b"no response") == 1, str(text)
+    markdown = tmp_path / "r.md"
+    verify(["--timeout", "300ms", "--report", f"markdown={markdown}", file], "hang")
+    assert markdown.read_text().count("no response within 0.300 s") == 1, markdown.read_text()
+
+
+def test_another_order_is_a_note_in_the_text(asking):
+    verify, file = asking
+    ran = verify([file], "turn")
+    assert ran.code == 0 and b"another order" in ran.out, str(ran)
+
+
+def test_a_dry_run_has_the_numbers_of_the_report(mcpreel, run, session):
+    ran = run([mcpreel, "verify", "--dry-run", "--only", "tool:divide", session])
+    assert ran.out.decode().splitlines() == ["  1  #1 initialize", "  5  #14 tools/call divide"], str(ran)
+
+
 # An HTTP server with a tool that is marked as read-only and one that is not, on an address that is not loopback. It runs in its own
 # network, and runs the command there that is given to it; its last line of output has the tools that were called.
 ELSEWHERE = '''

@@ -87,9 +87,10 @@ static void a_dry_run_lists_requests_and_needs_no_server(void **state)
     struct cli *d = *state;
 
     cli_put_file(d, "a.jsonl", HELLO CALL("{}"));
-    assert_run(d, "mcpreel verify --dry-run a.jsonl", 0, "#1 initialize\n#3 tools/call t\n",
+    assert_run(d, "mcpreel verify --dry-run a.jsonl", 0,
+               "  1  #1 initialize\n  2  #3 tools/call t\n", "");
+    assert_run(d, "mcpreel verify --dry-run --skip tool:t a.jsonl", 0, "  1  #1 initialize\n",
                "");
-    assert_run(d, "mcpreel verify --dry-run --skip tool:t a.jsonl", 0, "#1 initialize\n", "");
 }
 
 static void a_server_that_cannot_be_started_is_one_error(void **state)

@@ -267,7 +267,7 @@ static void the_reason_after_a_signal_is_that_the_run_was_interrupted(void **sta
     shake_hands(&r);
     verify_step(&r.verify,
                 &(struct event){ .kind = EVENT_INPUT_CLOSED, .shutting_down = true });
-    assert_actions(&r.run, "2 a: failed missing (interrupted)\n"
+    assert_actions(&r.run, "2 a: failed missing (interrupted) [no-response ]\n"
                            "3 b: blocked (interrupted)\n"
                            "finish 0\n");
     assert_false(r.verify.closed_early);
@@ -451,7 +451,8 @@ static void a_server_that_closes_fails_open_calls_and_blocks_the_rest(void **sta
     begin(&r);
     shake_hands(&r);
     engine_run_event(&r.run, EVENT_INPUT_CLOSED, NULL);
-    assert_actions(&r.run, "2 a: failed missing (the server closed the connection or exited)\n"
+    assert_actions(&r.run, "2 a: failed missing (the server closed the connection or exited) "
+                           "[no-response ]\n"
                            "3 b: blocked (the server has exited)\n"
                            "finish 0\n");
     end(&r);
