@@ -23,7 +23,7 @@ def connected(where, env):
     return sse_client(where[0]) if where[0].endswith("/sse") else streamable_http_client(where[0])
 
 
-async def visit(where, env, echo=None):
+async def run_session(where, env, echo=None):
     async with connected(where, env) as streams, ClientSession(streams[0], streams[1]) as session:
         await session.initialize()
         if echo:
@@ -38,7 +38,7 @@ def main():
     parser.add_argument("where", nargs=argparse.REMAINDER)
     args = parser.parse_args()
     try:
-        print(*asyncio.run(visit(args.where, dict(os.environ), args.echo)))
+        print(*asyncio.run(run_session(args.where, dict(os.environ), args.echo)))
     except Exception as trouble:
         while isinstance(trouble, BaseExceptionGroup):
             trouble = trouble.exceptions[0]

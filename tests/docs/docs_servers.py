@@ -42,7 +42,7 @@ HOSTS = {
 
 # Servers with invalid certificates: the authority, for how many days, for which name. No client exchanges
 # messages with them.
-UNWELL = {
+INVALID_CERTIFICATES = {
     "self.example.com": (ITSELF, 2, "self.example.com"),
     "late.example.com": (PUBLIC, -1, "late.example.com"),
     "alias.example.com": (PUBLIC, 2, "www.example.com"),
@@ -54,7 +54,7 @@ def openssl(*words):
 
 
 # A program cannot be told what the system trusts; this is the next best, and only for those whom it would ask.
-TRUSTING = '''
+TRUSTING_WRAPPER = '''
 for word; do
     case $word in
     --) break ;;
@@ -95,14 +95,14 @@ def served_with(certificate, key):
     return context
 
 
-def unwell(folder, authorities, authority, days, name):
+def make_invalid_certificate(folder, authorities, authority, days, name):
     if authority != ITSELF:
         return authorities[authority].context(name, days)
     alone = Authority(folder, name)
     return served_with(alone.certificate, alone.key)
 
 
-async def nobody(reader, writer):
+async def reject_connection(reader, writer):
     writer.close()
 
 
@@ -120,7 +120,7 @@ async def join(reader, writer, port):
         await asyncio.gather(pump(reader, there[1]), pump(there[0], writer))
 
 
-class World:
+class LocalHosts:
     """The hosts that were asked for. To be entered; `env` is for who is to live in it, `folder` has what it knows."""
 
     def __init__(self, folder, hosts, conformance):
@@ -136,8 +136,8 @@ class World:
             stack.callback(self.loop.call_soon_threadsafe, self.loop.stop)
             authorities = {name: Authority(self.folder, name) for name in (PUBLIC, COMPANY)}
             for host in self.hosts:
-                if host in UNWELL:
-                    self.ports[host] = self.listen(nobody, ssl=unwell(self.folder, authorities, *UNWELL[host]))
+                if host in INVALID_CERTIFICATES:
+                    self.ports[host] = self.listen(reject_connection, ssl=make_invalid_certificate(self.folder, authorities, *INVALID_CERTIFICATES[host]))
                     continue
                 authority, command = HOSTS[host]
                 port = self.start(stack, command(self.conformance))
@@ -174,7 +174,7 @@ class World:
         proxy, public = f"http://127.0.0.1:{self.proxy}", os.fspath(self.folder / f"{PUBLIC}-ca.pem")
         tools = self.folder / "bin"
         tools.mkdir(exist_ok=True)
-        script(tools / "mcpreel", TRUSTING.format(public=public, mcpreel=mcpreel))
+        script(tools / "mcpreel", TRUSTING_WRAPPER.format(public=public, mcpreel=mcpreel))
         script(tools / "my-client", f'exec "{sys.executable}" "{LOGIN if "login.example.com" in self.hosts else VISITOR}" "$@"\n')
         here = "127.0.0.1,localhost"
         return {"HTTPS_PROXY": proxy, "https_proxy": proxy, "NO_PROXY": here, "no_proxy": here, "SSL_CERT_FILE": public,

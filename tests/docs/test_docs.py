@@ -26,8 +26,8 @@ import sys
 
 import pytest
 from processes import line_of, started
-from docs_client import visit
-from docs_servers import HOSTS, UNWELL, VISITOR, World, script
+from docs_client import run_session
+from docs_servers import HOSTS, INVALID_CERTIFICATES, VISITOR, LocalHosts, script
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -68,7 +68,7 @@ class Reader:
         if kind in ("sh server", "yaml steps"):
             self.port = free_port()
         text = text and text.replace("8080", str(self.port))
-        {None: lambda _: None, "sh": self.run, "sh server": self.serve, "console": self.converse,
+        {None: lambda _: None, "sh": self.run, "sh server": self.serve, "console": self.run_client_block,
          "json config": self.configure, "yaml steps": self.work, "yaml script": self.work_gitlab, "yaml hooks": self.hook}[kind](text)
 
     def run(self, block):
@@ -90,8 +90,8 @@ class Reader:
     def work(self, block):
         """A step that ends badly fails."""
         for step in re.findall(r"^- run: (.*)$", block, re.M):
-            code, said = self.step(step)
-            assert code == 0, f"{step}\n{said}"
+            code, output = self.step(step)
+            assert code == 0, f"{step}\n{output}"
 
     def work_gitlab(self, block):
         lines = re.findall(r"^    - (.*)$", block, re.M)
@@ -122,12 +122,12 @@ class Reader:
 
         return process.wait(PATIENCE_S), log.read_text()
 
-    def converse(self, block):
+    def run_client_block(self, block):
         for command, expected in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.M):
-            said = self.bash("-c", command, check=False)
+            output = self.bash("-c", command, check=False)
             for line in expected.splitlines():
                 pattern = ".*".join(map(re.escape, line.split("…")))
-                assert re.search(f"^{pattern}$", said, re.M), f"{command}\nsays\n{said}\nand not\n{line}"
+                assert re.search(f"^{pattern}$", output, re.M), f"{command}\nsays\n{output}\nand not\n{line}"
 
     def configure(self, block):
         for server in json.loads(block)["mcpServers"].values():
@@ -139,11 +139,11 @@ def reader(folder, binary, text, peer_home):
     """In a world with those hosts that the text is about."""
     with contextlib.ExitStack() as stack:
         env = {**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"}
-        if hosts := [host for host in [*HOSTS, *UNWELL] if f"https://{host}" in text]:
+        if hosts := [host for host in [*HOSTS, *INVALID_CERTIFICATES] if f"https://{host}" in text]:
             where = folder / "world"
             where.mkdir()
-            world = stack.enter_context(World(where, hosts, lambda: peer_home("conformance")))
-            env |= world.env(binary)
+            local_hosts = stack.enter_context(LocalHosts(where, hosts, lambda: peer_home("conformance")))
+            env |= local_hosts.env(binary)
             (folder / "company-ca.pem").write_bytes((where / "company-ca.pem").read_bytes())
         elif "my-client" in text:
             tools = folder / "bin"
@@ -181,10 +181,10 @@ def test_the_recipe_for_ci_fails_if_the_server_has_changed(tmp_path, mcpreel, pe
         it.bash("-c", "mcpreel demo -o session.jsonl")
         start, verify = re.findall(r"^- run: (.*)$", block.replace("8080", str(free_port())).replace("demo server", server), re.M)
         assert it.step(start)[0] == 0
-        ended, said = it.step(verify)
-    assert ended == code, said
+        ended, output = it.step(verify)
+    assert ended == code, output
     assert summary in (tmp_path / "summary.md").read_text().splitlines()[0]
-    assert said.count("::error ") == code
+    assert output.count("::error ") == code
 
 
 COLUMNS = (None, "/mcp", "/sse")
@@ -214,22 +214,22 @@ def test_each_command_of_the_table_works(tmp_path, mcpreel, peer_home):
                 where = [f"http://127.0.0.1:{it.port}{path}"]
             else:
                 where = ["bash", "-c", f"cd '{tmp_path}' && exec {command}"]
-            assert "weather" in asyncio.run(visit(where, it.env)), f"{row}: {command}"
+            assert "weather" in asyncio.run(run_session(where, it.env)), f"{row}: {command}"
 
 
-DISTRUSTED = ("mcp.corp.example.com", *UNWELL)
-HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+UNTRUSTED_HOSTS = ("mcp.corp.example.com", *INVALID_CERTIFICATES)
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
     "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}}
 
 
 def test_the_table_has_the_messages_about_certificates(tmp_path, mcpreel, peer_home, run):
     table = re.search(r"\| message \| cause \|\n.*\n((?:\|.*\n)+)", (ROOT / "docs/http.md").read_text())[1]
     words = [re.findall(r"`([^`]*)`", line.split("|")[1]) for line in table.splitlines()]
-    with reader(tmp_path, mcpreel, " ".join(f"https://{host}" for host in DISTRUSTED), peer_home) as it:
-        said = [run([tmp_path / "world/bin/mcpreel", "record", "--url", f"https://{host}/mcp", "-o", f"{host}.jsonl"],
-                    stdin=json.dumps(HELLO).encode() + b"\n", env=it.env, cwd=tmp_path).out.decode() for host in DISTRUSTED]
-    assert sum(map(len, words)) == len(said)
-    for one, text in zip([word for row in words for word in row], said, strict=True):
+    with reader(tmp_path, mcpreel, " ".join(f"https://{host}" for host in UNTRUSTED_HOSTS), peer_home) as it:
+        output = [run([tmp_path / "world/bin/mcpreel", "record", "--url", f"https://{host}/mcp", "-o", f"{host}.jsonl"],
+                    stdin=json.dumps(INITIALIZE).encode() + b"\n", env=it.env, cwd=tmp_path).out.decode() for host in UNTRUSTED_HOSTS]
+    assert sum(map(len, words)) == len(output)
+    for one, text in zip([word for row in words for word in row], output, strict=True):
         assert one in text
 
 
@@ -265,8 +265,8 @@ def test_the_architecture_names_only_modules_that_exist():
     text = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
     folders = [p.name for p in (ROOT / "src").iterdir() if p.is_dir()]
     named = re.findall(rf"\b(?:{'|'.join(folders)})/[a-z][a-z0-9-]*\b", re.sub(r"src/\S+", "", text))
-    gone = [name for name in named if not list((ROOT / "src").glob(f"{name}.[ch]*"))]
-    assert len(named) > 40 and not gone
+    missing_files = [name for name in named if not list((ROOT / "src").glob(f"{name}.[ch]*"))]
+    assert len(named) > 40 and not missing_files
     assert text.count("\n") <= 300
     assert all(f"{folder} " in text for folder in folders)
 

@@ -68,7 +68,7 @@ def recording(tmp_path_factory):
     return folder / "r"
 
 
-def furnish(folder, example, recording):
+def make_example_files(folder, example, recording):
     """The files and programs that an example may name, but not those that it is to make."""
     tools = folder / "tools"
     for name in ("tools", "recordings", "traces", ".zfunc", ".config/fish/completions"):
@@ -110,7 +110,7 @@ def test_every_command_with_operands_or_options_has_examples():
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_example_works_and_makes_only_what_it_names(example, tmp_path, mcpreel, peer_home, recording):
     with reader(tmp_path, mcpreel, example, peer_home) as it:
-        furnish(tmp_path, example, recording)
+        make_example_files(tmp_path, example, recording)
         it.env |= {"HOME": os.fspath(tmp_path), "API_KEY": "key-5b1fe0a7c9d2", "PATH": f"{tmp_path / 'tools'}:{it.env['PATH']}"}
         it.env.pop("XDG_STATE_HOME", None)
         it.env.pop("MCPREEL_DIR", None)

@@ -40,11 +40,11 @@ def test_many_streams_are_replayed_at_once(tmp_path, record_property):
 def test_nearly_a_million_streams_in_sequence_leak_nothing(tmp_path, record_property):
     """Eight million messages. The remembered state is limited: 65,536 abandoned requests, which the clients that disconnect early
     leave behind after 328 rounds; the slowest table is full after half a million streams."""
-    rounds, count, rude, warm = 700, 1000, 200, 450
+    rounds, count, aborted_streams, warm = 700, 1000, 200, 450
     if shutil.disk_usage(tmp_path).free < 6 << 30:
         pytest.skip("the recording needs 6 GiB of disk")
     try:
-        took = record_streams(OPTIMISED, tmp_path / "r.jsonl", count, rounds, rude)
+        took = record_streams(OPTIMISED, tmp_path / "r.jsonl", count, rounds, aborted_streams)
     finally:
         (tmp_path / "r.jsonl").unlink(missing_ok=True)
     record_property("shown", f"record: {count * rounds} streams, RSS from {took[warm][0]} to {took[-1][0]} kB")

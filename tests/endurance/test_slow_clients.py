@@ -43,15 +43,15 @@ def test_slow_clients_time_out_and_others_are_served(mcpreel, tmp_path, record_p
     with recorder(mcpreel, tmp_path / "r.jsonl") as program:
         slow = {kind: [kind(program) for _ in range(count)] for kind, (_, count) in KINDS.items()}
         start = time.monotonic()
-        asked, over, worst = [0], threading.Event(), [0.0]
+        requested, over, worst = [0], threading.Event(), [0.0]
 
         def ask():
             client = program.client()
             while not over.is_set():
                 before = time.monotonic()
-                assert client.post(stream_load.HELLO).status == 200
+                assert client.post(stream_load.INITIALIZE).status == 200
                 worst[0] = max(worst[0], time.monotonic() - before)
-                asked[0] += 1
+                requested[0] += 1
                 time.sleep(0.05)
 
         honest = threading.Thread(target=ask)
@@ -69,8 +69,8 @@ def test_slow_clients_time_out_and_others_are_served(mcpreel, tmp_path, record_p
         finally:
             over.set()
             honest.join()
-        assert asked[0] > 100
-        record_property("shown", f"{asked[0]} requests among {sum(map(len, slow.values()))} slow clients, the longest {worst[0] * 1000:.0f} ms")
+        assert requested[0] > 100
+        record_property("shown", f"{requested[0]} requests among {sum(map(len, slow.values()))} slow clients, the longest {worst[0] * 1000:.0f} ms")
         assert program.stop() == 0, program.err
 
 
@@ -83,4 +83,4 @@ def test_a_slow_body_within_the_limits_arrives(mcpreel, tmp_path):
             time.sleep(1)
             client.send(b" " * 2048)
         client.send(b"}" + b" " * (100000 - 45 * 2048 - 2))
-        assert client.answer().status == 200
+        assert client.read_response().status == 200

@@ -147,7 +147,7 @@ def parse(text):
     return parser.case
 
 
-def told(run, out, err, code):
+def run_as_case(run, out, err, code):
     """One run in the language of the cases."""
     def lines(word, text):
         for line in text.split("\n")[:-1]:
@@ -175,17 +175,17 @@ def differences(case, directory):
         path = directory / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    want, got = [], []
+    expected_lines, actual_lines = [], []
     for run in case.runs:
-        want += told(run, "".join(s + "\n" for s in run.out), "".join(s + "\n" for s in run.err),
+        expected_lines += run_as_case(run, "".join(s + "\n" for s in run.out), "".join(s + "\n" for s in run.err),
                      run.exit)
-        got += told(run, *perform(run, directory))
+        actual_lines += run_as_case(run, *perform(run, directory))
     for a, b in case.same:
-        want.append(f"same {a} {b}")
+        expected_lines.append(f"same {a} {b}")
         equal = all((directory / f).exists() for f in (a, b)) and (
             (directory / a).read_bytes() == (directory / b).read_bytes())
-        got.append(f"same {a} {b}" if equal else f"{a} and {b} are not the same")
-    return list(difflib.unified_diff(want, got, "told", "seen", lineterm="", n=3))
+        actual_lines.append(f"same {a} {b}" if equal else f"{a} and {b} are not the same")
+    return list(difflib.unified_diff(expected_lines, actual_lines, "told", "seen", lineterm="", n=3))
 
 
 @pytest.mark.parametrize("path", sorted(HERE.glob("*.case")), ids=lambda p: p.stem)

@@ -80,10 +80,10 @@ def test_json_is_one_line(name):
 
 def schema_of(name, closed):
     """A definition of the schema; closed: other members than those it names are errors."""
-    whole = json.loads((ROOT / "docs/json-output.schema.json").read_text())
+    schema = json.loads((ROOT / "docs/json-output.schema.json").read_text())
     for definition in ("verify", "call_verdict", "finding"):
-        whole["$defs"][definition]["additionalProperties"] = not closed
-    return jsonschema.Draft202012Validator({"$defs": whole["$defs"], "$ref": f"#/$defs/{name}"})
+        schema["$defs"][definition]["additionalProperties"] = not closed
+    return jsonschema.Draft202012Validator({"$defs": schema["$defs"], "$ref": f"#/$defs/{name}"})
 
 
 @pytest.mark.parametrize("name", ["sample.json", "hostile.json"])

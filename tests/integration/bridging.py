@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
-from http_peers import WAIT, Upstream, initialize, of, result, whole_lines_of
+from http_peers import WAIT, Upstream, initialize, records_of, result, valid_lines_of
 SESSION = "session-canary-3f9a1c7e55"
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 
 
@@ -38,20 +38,20 @@ class Stdio:
             self.lines.put(json.loads(line))
         self.lines.put(None)
 
-    def say(self, *messages):
+    def send(self, *messages):
         self.write(b"".join(json.dumps(m).encode() + b"\n" for m in messages))
 
     def write(self, data):
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
-    def hear(self):
+    def receive(self):
         """The next message; None at the end."""
         return self.lines.get(timeout=WAIT)
 
-    def ask(self, message):
-        self.say(message)
-        return self.hear()
+    def get_response(self, message):
+        self.send(message)
+        return self.receive()
 
     def close(self):
         """The client closes; the exit code."""
@@ -70,7 +70,7 @@ class Stdio:
         return code
 
     @property
-    def said(self):
+    def stderr_text(self):
         return b"".join(self.err).decode()
 
 
@@ -114,35 +114,35 @@ def bridge(stdio, tmp_path):
 
 
 def recorded(one):
-    return whole_lines_of(one.file)
+    return valid_lines_of(one.file)
 
 
 def messages(lines, direction):
-    return [line["msg"] for line in of(lines, "message", dir=direction)]
+    return [line["msg"] for line in records_of(lines, "message", dir=direction)]
 
 
-def greeting(request_id, version="2025-11-25"):
+def initialize_response(request_id, version="2025-11-25"):
     return result(request_id, {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}})
 
 
-def greets(conn, request):
-    conn.answer(json_=greeting(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
+def respond_to_initialize(conn, request):
+    conn.respond(json_=initialize_response(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
 
 
-def serving(calls, stream=None, delete=200):
+def session_server(calls, stream=None, delete=200):
     """A server of 2025-11-25 with one session; `calls` answers all other requests, `stream` a GET."""
     def serve(conn):
         while request := conn.request():
             if request.method == "DELETE":
-                conn.answer(delete)
+                conn.respond(delete)
             elif request.method == "GET" and (stream is None or not stream(conn, request)):
-                conn.answer(405, headers=[("Allow", "POST, DELETE")])
+                conn.respond(405, headers=[("Allow", "POST, DELETE")])
             elif request.method == "GET":
                 pass
             elif isinstance(request.json, dict) and request.json.get("method") == "initialize":
-                greets(conn, request)
+                respond_to_initialize(conn, request)
             elif isinstance(request.json, dict) and "id" not in request.json:
-                conn.answer(202)
+                conn.respond(202)
             else:
                 calls(conn, request)
 
@@ -150,16 +150,16 @@ def serving(calls, stream=None, delete=200):
 
 
 def echo(conn, request):
-    conn.answer(json_=result(request.json["id"], {"said": request.json["method"]}))
+    conn.respond(json_=result(request.json["id"], {"said": request.json["method"]}))
 
 
-def greeted(one):
-    assert one.ask(initialize()) == greeting(0)
-    one.say(READY)
+def initialized(one):
+    assert one.get_response(initialize()) == initialize_response(0)
+    one.send(INITIALIZED)
     return one
 
 
-def old_server(endpoint):
+def http_sse_server(endpoint):
     """A server of 2024-11-05; `endpoint` is what it says, of its own address."""
     streams = queue.Queue()
 
@@ -172,13 +172,13 @@ def old_server(endpoint):
                 conn.wait_end()
                 return
             if request.target != "/messages?sessionId=" + SESSION:
-                conn.answer(404, b"Cannot POST /sse")
+                conn.respond(404, b"Cannot POST /sse")
                 continue
-            conn.answer(202, b"Accepted")
+            conn.respond(202, b"Accepted")
             if "id" in request.json:
                 stream = streams.get(timeout=WAIT)
-                answer = greeting if request.json["method"] == "initialize" else lambda n: result(n, {"said": request.json["method"]})
-                stream.event(answer(request.json["id"]), event="message")
+                response = initialize_response if request.json["method"] == "initialize" else lambda n: result(n, {"said": request.json["method"]})
+                stream.event(response(request.json["id"]), event="message")
                 streams.put(stream)
 
     return serve

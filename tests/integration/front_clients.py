@@ -3,20 +3,20 @@ import json
 import pathlib
 import time
 
-from http_peers import WAIT, call, initialize, whole_lines_of
+from http_peers import WAIT, call, initialize, valid_lines_of
 
 
 def recorded(program, code=0):
     assert program.stop() == code, program.err
-    return whole_lines_of(program.file)
+    return valid_lines_of(program.file)
 
 
-def begin(program, version="2025-11-25"):
+def open_session(program, version="2025-11-25"):
     """A client in a session of its own: the connection, and what it says with each request."""
     client = program.client()
-    answer = client.post(initialize(version=version))
-    assert answer.status == 200, answer.body
-    session = [("Mcp-Session-Id", answer.get("mcp-session-id")), ("MCP-Protocol-Version", version)]
+    response = client.post(initialize(version=version))
+    assert response.status == 200, response.body
+    session = [("Mcp-Session-Id", response.get("mcp-session-id")), ("MCP-Protocol-Version", version)]
     assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=session).status == 202
     return client, session
 
@@ -25,14 +25,14 @@ def tool(request_id, tool_name, **arguments):
     return call(request_id, "tools/call", name=tool_name, arguments=arguments)
 
 
-def modern(request_id, method, **params):
+def stateless_request(request_id, method, **params):
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
     message = call(request_id, method, **params, _meta=meta)
     name = [("Mcp-Name", params["name"])] if "name" in params else []
     return message, [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", method), *name]
 
 
-def birth(pid):
+def start_time(pid):
     """When it began, which tells it from another with its number; None if it has ended."""
     try:
         state, *rest = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
@@ -42,18 +42,18 @@ def birth(pid):
 
 
 def is_alive(pid):
-    return birth(pid) is not None
+    return start_time(pid) is not None
 
 
-def wait_dead(pid, born=None):
-    """`born`: when it began, if others may have come to its number since."""
-    def lives():
-        return born in (None, birth(pid)) and is_alive(pid)
+def wait_for_exit(pid, started_at=None):
+    """`started_at`: when it began, if others may have come to its number since."""
+    def is_running():
+        return started_at in (None, start_time(pid)) and is_alive(pid)
 
     deadline = time.monotonic() + WAIT
-    while lives() and time.monotonic() < deadline:
+    while is_running() and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not lives()
+    assert not is_running()
 
 
 def wait_text(program, text):
@@ -66,5 +66,5 @@ def wait_text(program, text):
 
 def events(client):
     """The data of all events of a stream that ends."""
-    body = client.answer().body.decode()
+    body = client.read_response().body.decode()
     return [json.loads(line[len("data: "):]) for line in body.splitlines() if line.startswith("data: ") and line[len("data: "):]]

@@ -24,7 +24,7 @@ JSON = ("Content-Type", "application/json")
 BOTH = ("Accept", "application/json, text/event-stream")
 
 
-class Gone(Exception):
+class ConnectionEnded(Exception):
     """The other end closed the connection."""
 
 
@@ -43,7 +43,7 @@ class Bytes:
         except ConnectionError:
             got = b""
         if not got:
-            raise Gone(self.have)
+            raise ConnectionEnded(self.have)
         self.have += got
 
     def until(self, mark):
@@ -63,7 +63,7 @@ class Bytes:
         try:
             while True:
                 self.more()
-        except Gone:
+        except ConnectionEnded:
             part, self.have = self.have, b""
             return part
 
@@ -168,12 +168,12 @@ class Connection(Bytes):
         try:
             message = read_head(self)
             message.body = read_body(self, message)
-        except Gone:
+        except ConnectionEnded:
             return None
         self.seen.append((self.number, message))
         return message
 
-    def answer(self, status=200, body=b"", headers=(), json_=None):
+    def respond(self, status=200, body=b"", headers=(), json_=None):
         if json_ is not None:
             body, headers = json.dumps(json_).encode(), [*headers, JSON]
         self.send(compose(f"HTTP/1.1 {status} Whatever", headers, body))
@@ -199,7 +199,7 @@ class Connection(Bytes):
 def serve_json(conn):
     """Every request gets its own method and id back."""
     while request := conn.request():
-        conn.answer(json_=result(request.json.get("id"), {"said": request.json.get("method")}) if request.body else {})
+        conn.respond(json_=result(request.json.get("id"), {"said": request.json.get("method")}) if request.body else {})
 
 
 class Upstream:
@@ -207,7 +207,7 @@ class Upstream:
 
     def __init__(self, serve=serve_json, tls=None, port=0):
         self.serve, self.tls = serve, tls
-        self.seen, self.trouble = [], []
+        self.seen, self.errors = [], []
         self.count = 0
         self.done = queue.Queue()  # the number of each connection that ended
         self.listener = socket.create_server(("127.0.0.1", port))
@@ -244,7 +244,7 @@ class Upstream:
         except OSError:
             pass  # the client left in the middle of something, which is its right
         except Exception as why:  # shown by the test that uses the server
-            self.trouble.append(why)
+            self.errors.append(why)
         self.done.put(number)
 
     def wait_done(self):
@@ -256,8 +256,8 @@ class Upstream:
         self.listener.shutdown(socket.SHUT_RDWR)
         self.thread.join(WAIT)
         self.listener.close()
-        if self.trouble:
-            raise self.trouble[0]
+        if self.errors:
+            raise self.errors[0]
 
 
 class Client(Bytes):
@@ -267,7 +267,7 @@ class Client(Bytes):
         super().__init__(socket.create_connection(("127.0.0.1", program.port), timeout=WAIT))
         self.program = program
 
-    def ask(self, message=None, method="POST", path=None, headers=(), body=None):
+    def send_request(self, message=None, method="POST", path=None, headers=(), body=None):
         """Sends a request. Without `body` it is the message as JSON."""
         if body is None:
             body = b"" if message is None else json.dumps(message).encode()
@@ -279,25 +279,25 @@ class Client(Bytes):
     def head(self):
         return read_head(self)
 
-    def answer(self):
+    def read_response(self):
         message = self.head()
         message.body = read_body(self, message, message.status in (204, 304))
         return message
 
     def post(self, message, **more):
-        self.ask(message, **more)
-        return self.answer()
+        self.send_request(message, **more)
+        return self.read_response()
 
     def event(self):
         """The text of the next event of a stream that comes in chunks, one each."""
         return read_chunk(self).decode()
 
 
-def silent_after(asked):
+def no_response_after(requested):
     """A server that takes a request, says so, and gives no answer."""
     def serve(conn):
         conn.request()
-        asked.set()
+        requested.set()
         conn.wait_end()
     return serve
 
@@ -346,7 +346,7 @@ def lines_of(path):
     return [json.loads(line) for line in text.splitlines()]
 
 
-def whole_lines_of(path):
+def valid_lines_of(path):
     """The lines of a recording that was ended, each of which is as the schema has it."""
     lines = lines_of(path)
     validator = jsonschema.Draft7Validator(SCHEMA)
@@ -361,6 +361,6 @@ def initialize(request_id=0, version="2025-11-25"):
     return call(request_id, "initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "c", "version": "1"})
 
 
-def of(lines, kind, **members):
+def records_of(lines, kind, **members):
     """The lines of a type, and, of `http`, an event."""
     return [line for line in lines if line["type"] == kind and all(line.get(k) == v for k, v in members.items())]

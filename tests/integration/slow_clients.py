@@ -4,7 +4,7 @@ import socket
 
 import stream_load
 from http_peers import Program, Upstream
-from test_concurrent_streams import recording_with_a_question
+from test_concurrent_streams import recording_with_a_server_request
 
 HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
@@ -19,7 +19,7 @@ def serve(conn):
                 while True:
                     conn.event("x" * 65536)
             return
-        conn.answer(json_=stream_load.result(1))
+        conn.respond(json_=stream_load.result(1))
 
 
 def slow_head(program):
@@ -64,6 +64,6 @@ def recorder(mcpreel, path):
 
 @contextlib.contextmanager
 def replayer(mcpreel, path):
-    recording_with_a_question(path)
+    recording_with_a_server_request(path)
     with program(mcpreel, "-q", "replay", "--listen", "127.0.0.1:0", path) as p:
         yield p

@@ -6,7 +6,7 @@
 
 All clients use the same JSON-RPC ids. A round of `call` is one request for each of them, answered by a stream
 of events; the server says the first event on each stream, waits until all streams are there, and says the others
-one by one in turn. So many rude ones come between the rounds: they break their connection in the middle of their stream. `greet` opens a session for each client and calls; every stream then waits for the answer to a
+one by one in turn. So many rude ones come between the rounds: they break their connection in the middle of their stream. `open_sessions` opens a session for each client and calls; every stream then waits for the answer to a
 question, which is given once all of them are open. At the end of a round what came on each stream must be its own
 events in their order, every one of them, and the result.
 
@@ -26,7 +26,7 @@ STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encodi
 LAST = b"0\r\n\r\n"
 NO_PORT_YET = 24  # IP_BIND_ADDRESS_NO_PORT: the port is chosen for the pair of addresses
 VERSION = "2025-11-25"
-RUDE = -1  # who will not wait for the end
+ABORTING = -1  # who will not wait for the end
 WAIT = 300  # seconds in which something must happen
 
 
@@ -39,7 +39,7 @@ def call(who):
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t", "arguments": {"who": who}}}
 
 
-def said(who, n):
+def log_message(who, n):
     return {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": f"{who} {n}"}}
 
 
@@ -47,10 +47,10 @@ def result(who):
     return {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": str(who)}]}}
 
 
-QUESTION = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
-HELLO = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
+ROOTS_REQUEST = {"jsonrpc": "2.0", "id": 1, "method": "roots/list"}
+INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
          "params": {"protocolVersion": VERSION, "capabilities": {"roots": {}}, "clientInfo": {"name": "c", "version": "1"}}}
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 ROOTS = {"jsonrpc": "2.0", "id": 1, "result": {"roots": []}}
 
 
@@ -59,7 +59,7 @@ def event(message):
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-class Wire:
+class ClientConnection:
     """A connection, and all that has come on it since it was last emptied."""
 
     def __init__(self, sock):
@@ -71,9 +71,9 @@ class Wire:
         return {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:])}
 
     def body(self):
-        """The body of what came, or None if it is not whole."""
-        head, whole, rest = self.have.partition(b"\r\n\r\n")
-        if not whole:
+        """The body of what came, or None if it is not complete."""
+        head, separator, rest = self.have.partition(b"\r\n\r\n")
+        if not separator:
             return None
         headers = self.headers()
         if "transfer-encoding" not in headers:
@@ -87,91 +87,91 @@ class Wire:
             body, rest = body + rest[:int(size, 16)], rest[int(size, 16) + 2:]
         return body
 
-    def whole(self):
+    def is_complete(self):
         return self.body() is not None
 
     def messages(self):
-        """Those of a whole answer."""
+        """Those of a complete response."""
         body = self.body()
         if self.headers().get("content-type", "").startswith("text/event-stream"):
             return [json.loads(line[6:]) for line in body.decode().splitlines() if line.startswith("data: {")]
         return [json.loads(body)] if body else []
 
 
-class Crowd:
+class ConnectionSet:
     """Connections that are waited for together."""
 
     def __init__(self):
-        self.poll, self.wires = select.epoll(), {}
+        self.poll, self.conns = select.epoll(), {}
 
-    def add(self, wire):
-        self.wires[wire.sock.fileno()] = wire
-        self.poll.register(wire.sock.fileno(), select.EPOLLIN)
+    def add(self, conn):
+        self.conns[conn.sock.fileno()] = conn
+        self.poll.register(conn.sock.fileno(), select.EPOLLIN)
 
-    def hear(self):
+    def receive(self):
         """Those to whom something has come."""
         ready = self.poll.poll(WAIT, 1024)
         if not ready:
-            sys.exit(f"nothing came for {WAIT} s, on any of {len(self.wires)} connections")
+            sys.exit(f"nothing came for {WAIT} s, on any of {len(self.conns)} connections")
         for fd, _ in ready:
-            wire = self.wires[fd]
-            if wire:
+            conn = self.conns[fd]
+            if conn:
                 try:
-                    more = wire.sock.recv(1 << 16)
+                    more = conn.sock.recv(1 << 16)
                 except ConnectionError:
                     more = b""
                 if not more:
-                    self.closed(wire)
+                    self.closed(conn)
                     continue
-                wire.have += more
-            yield wire
+                conn.have += more
+            yield conn
 
-    def closed(self, wire):
-        sys.exit(f"a connection was closed after {wire.have[-300:]!r}")
+    def closed(self, conn):
+        sys.exit(f"a connection was closed after {conn.have[-300:]!r}")
 
-    def until(self, wires, there):
+    def until(self, conns, there):
         """Waits until it is there on all of them."""
-        missing = {id(w) for w in wires if not there(w)}
+        missing = {id(w) for w in conns if not there(w)}
         while missing:
-            for wire in self.hear():
-                if id(wire) in missing and there(wire):
-                    missing.remove(id(wire))
+            for conn in self.receive():
+                if id(conn) in missing and there(conn):
+                    missing.remove(id(conn))
 
 
-class Guests(Crowd):
-    def closed(self, wire):
+class ServerConnections(ConnectionSet):
+    def closed(self, conn):
         """A client that has its complete response may close."""
-        if wire.have:
-            super().closed(wire)
-        del self.wires[wire.sock.fileno()]
-        wire.sock.close()
+        if conn.have:
+            super().closed(conn)
+        del self.conns[conn.sock.fileno()]
+        conn.sock.close()
 
 
 def serve(count, events):
     listener = socket.create_server(("127.0.0.1", 0), backlog=4096)
     print(listener.getsockname()[1], flush=True)
-    crowd, open_ = Guests(), {}
-    crowd.wires[listener.fileno()] = None
-    crowd.poll.register(listener.fileno(), select.EPOLLIN)
+    connections, open_ = ServerConnections(), {}
+    connections.conns[listener.fileno()] = None
+    connections.poll.register(listener.fileno(), select.EPOLLIN)
     while True:
-        for wire in crowd.hear():
-            if not wire:
-                crowd.add(Wire(listener.accept()[0]))
-            elif wire.whole():
-                who, wire.have = json.loads(wire.body())["params"]["arguments"]["who"], b""
-                wire.sock.sendall(STREAM + event(said(who, 0)))
-                if who != RUDE:
-                    open_[who] = wire
+        for conn in connections.receive():
+            if not conn:
+                connections.add(ClientConnection(listener.accept()[0]))
+            elif conn.is_complete():
+                who, conn.have = json.loads(conn.body())["params"]["arguments"]["who"], b""
+                conn.sock.sendall(STREAM + event(log_message(who, 0)))
+                if who != ABORTING:
+                    open_[who] = conn
         if len(open_) == count:
             for n in range(1, events):
-                for who, wire in open_.items():
-                    wire.sock.sendall(event(said(who, n)))
-            for who, wire in open_.items():
-                wire.sock.sendall(event(result(who)) + LAST)
+                for who, conn in open_.items():
+                    conn.sock.sendall(event(log_message(who, n)))
+            for who, conn in open_.items():
+                conn.sock.sendall(event(result(who)) + LAST)
             open_.clear()
 
 
-class Clients(Crowd):
+class ClientConnections(ConnectionSet):
     def __init__(self, port, path, count):
         super().__init__()
         self.port, self.path = port, path
@@ -182,82 +182,82 @@ class Clients(Crowd):
         sock.setsockopt(socket.IPPROTO_IP, NO_PORT_YET, 1)
         sock.bind((f"127.0.0.{1 + n % 8}", 0))
         sock.connect(("127.0.0.1", self.port))
-        wire = Wire(sock)
-        self.add(wire)
-        return wire
+        conn = ClientConnection(sock)
+        self.add(conn)
+        return conn
 
-    def post(self, wire, message, extra=""):
+    def post(self, conn, message, extra=""):
         body = text(message)
-        wire.have = b""
-        wire.sock.sendall(HEAD.format(path=self.path, port=self.port, extra=extra, length=len(body)).encode() + body)
+        conn.have = b""
+        conn.sock.sendall(HEAD.format(path=self.path, port=self.port, extra=extra, length=len(body)).encode() + body)
 
-    def ask_all(self, message, extra=lambda n: ""):
-        for n, wire in enumerate(self.clients):
-            self.post(wire, message, extra(n))
-        self.until(self.clients, Wire.whole)
+    def request_all(self, message, extra=lambda n: ""):
+        for n, conn in enumerate(self.clients):
+            self.post(conn, message, extra(n))
+        self.until(self.clients, ClientConnection.is_complete)
 
 
-def check(wire, who, want):
-    got = wire.messages()
+def check(conn, who, want):
+    got = conn.messages()
     if got != want:
         sys.exit(f"stream {who}: {got!r} instead of {want!r}")
 
 
-def be_rude(crowd, count):
-    guests = [crowd.connect(n) for n in range(count)]
-    for wire in guests:
-        crowd.post(wire, call(RUDE))
-    crowd.until(guests, lambda wire: text(said(RUDE, 0)) in wire.have)
-    for wire in guests:
-        crowd.poll.unregister(wire.sock.fileno())
-        del crowd.wires[wire.sock.fileno()]
-        wire.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        wire.sock.close()
+def abort_streams(connections, count):
+    aborting = [connections.connect(n) for n in range(count)]
+    for conn in aborting:
+        connections.post(conn, call(ABORTING))
+    connections.until(aborting, lambda conn: text(log_message(ABORTING, 0)) in conn.have)
+    for conn in aborting:
+        connections.poll.unregister(conn.sock.fileno())
+        del connections.conns[conn.sock.fileno()]
+        conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        conn.sock.close()
 
 
-def calls(port, path, count, events, rounds, rude):
-    crowd = Clients(port, path, count)
+def calls(port, path, count, events, rounds, aborted_streams):
+    connections = ClientConnections(port, path, count)
     for _ in range(rounds):
-        be_rude(crowd, rude)
-        for who, wire in enumerate(crowd.clients):
-            crowd.post(wire, call(who))
-        crowd.until(crowd.clients, Wire.whole)
-        for who, wire in enumerate(crowd.clients):
-            check(wire, who, [*(said(who, n) for n in range(events)), result(who)])
+        abort_streams(connections, aborted_streams)
+        for who, conn in enumerate(connections.clients):
+            connections.post(conn, call(who))
+        connections.until(connections.clients, ClientConnection.is_complete)
+        for who, conn in enumerate(connections.clients):
+            check(conn, who, [*(log_message(who, n) for n in range(events)), result(who)])
         print(json.dumps({"streams": count, "events": count * (events + 1)}), flush=True)
         if rounds > 1 and not sys.stdin.readline():
             return
 
 
-def greet(port, path, count, events):
-    crowd = Clients(port, path, count)
-    crowd.ask_all(HELLO)
+def open_sessions(port, path, count, events):
+    connections = ClientConnections(port, path, count)
+    connections.request_all(INITIALIZE)
     sessions = []
-    for wire in crowd.clients:
-        assert wire.messages()[0]["result"]["protocolVersion"] == VERSION, wire.have
-        session = wire.headers()["mcp-session-id"]
+    for conn in connections.clients:
+        assert conn.messages()[0]["result"]["protocolVersion"] == VERSION, conn.have
+        session = conn.headers()["mcp-session-id"]
         sessions.append(f"Mcp-Session-Id: {session}\r\nMCP-Protocol-Version: {VERSION}\r\n")
     if len(set(sessions)) != count:
         sys.exit("two clients have the same session")
-    crowd.ask_all(READY, lambda n: sessions[n])
-    for n, wire in enumerate(crowd.clients):
-        crowd.post(wire, call("x"), sessions[n])
-    crowd.until(crowd.clients, lambda wire: b"roots/list" in wire.have)
-    if ended := sum(wire.whole() for wire in crowd.clients):
+    connections.request_all(INITIALIZED, lambda n: sessions[n])
+    for n, conn in enumerate(connections.clients):
+        connections.post(conn, call("x"), sessions[n])
+    connections.until(connections.clients, lambda conn: b"roots/list" in conn.have)
+    if ended := sum(conn.is_complete() for conn in connections.clients):
         sys.exit(f"{ended} streams did not wait for the answer")
     print(json.dumps({"open": count}), flush=True)
     sys.stdin.readline()
-    speaker = crowd.connect(0)  # answers are given beside the streams
-    for n, wire in enumerate(crowd.clients):
-        question = next(json.loads(line[6:]) for line in wire.have.decode().splitlines() if "roots/list" in line)
-        crowd.post(speaker, {**ROOTS, "id": question["id"]}, sessions[n])
-        crowd.until([speaker], Wire.whole)
-        if not speaker.have.startswith(b"HTTP/1.1 202"):
-            sys.exit(f"an answer was not taken: {speaker.have!r}")
-    crowd.until(crowd.clients, Wire.whole)
-    for who, wire in enumerate(crowd.clients):
-        got = wire.messages()
-        if got[0]["method"] != "roots/list" or got[1:] != [*(said("x", n) for n in range(events)), result("x")]:
+    responder = connections.connect(0)  # answers are given beside the streams
+    for n, conn in enumerate(connections.clients):
+        roots_request = next(json.loads(line[6:]) for line in conn.have.decode().splitlines() if "roots/list" in line)
+        connections.post(responder, {**ROOTS, "id": roots_request["id"]}, sessions[n])
+        connections.until([responder], ClientConnection.is_complete)
+        if not responder.have.startswith(b"HTTP/1.1 202"):
+            sys.exit(f"an answer was not taken: {responder.have!r}")
+    connections.until(connections.clients, ClientConnection.is_complete)
+    for who, conn in enumerate(connections.clients):
+        got = conn.messages()
+        if got[0]["method"] != "roots/list" or got[1:] != [*(log_message("x", n) for n in range(events)), result("x")]:
             sys.exit(f"stream {who}: {got!r}")
     print(json.dumps({"streams": count, "events": count * (events + 2)}), flush=True)
 
@@ -269,7 +269,7 @@ def main():
     if sys.argv[1] == "serve":
         serve(*map(int, words))
     else:
-        {"call": calls, "greet": greet}[sys.argv[1]](int(words[0]), words[1], *map(int, words[2:]))
+        {"call": calls, "initialize": open_sessions}[sys.argv[1]](int(words[0]), words[1], *map(int, words[2:]))
 
 
 if __name__ == "__main__":

@@ -31,17 +31,17 @@ MESSAGE = ('{"type":"message","seq":1,"ts":"2026-11-15T21:00:00Z","dir":"c2s",'
 COMMANDS = pytest.mark.parametrize("command", ["inspect", "replay"])
 
 
-def judged(run, mcpreel, command, path, **more):
+def run_on_file(run, mcpreel, command, path, **more):
     """The words and the exit code of a command; hints, which are indented, are part of their line."""
     ran = run([mcpreel, command, path], timeout=SECONDS, **more)
-    said = [line for line in ran.err.decode().splitlines() if not line.startswith("  ")]
-    return ran, said
+    error_lines = [line for line in ran.err.decode().splitlines() if not line.startswith("  ")]
+    return ran, error_lines
 
 
-def refused(run, mcpreel, command, path, says, code=3, **more):
-    ran, said = judged(run, mcpreel, command, path, **more)
-    assert (ran.code, ran.out, len(said)) == (code, b"", 1), ran
-    assert re.fullmatch(f"mcpreel: {says}", said[0]), ran
+def assert_rejected(run, mcpreel, command, path, expected_error, code=3, **more):
+    ran, error_lines = run_on_file(run, mcpreel, command, path, **more)
+    assert (ran.code, ran.out, len(error_lines)) == (code, b"", 1), ran
+    assert re.fullmatch(f"mcpreel: {expected_error}", error_lines[0]), ran
 
 
 # --- what is no file
@@ -73,11 +73,11 @@ def make_socket(path):
 def test_a_path_without_a_file_is_an_error(command, make, why, run, mcpreel, tmp_path):
     if make:
         make(tmp_path / "f")
-    refused(run, mcpreel, command, tmp_path / "f", re.escape(f"cannot read '{tmp_path}/f': {why}"))
+    assert_rejected(run, mcpreel, command, tmp_path / "f", re.escape(f"cannot read '{tmp_path}/f': {why}"))
 
 
 # Root may read everything, unless that is taken from it.
-OBEDIENT = ["setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+WITHOUT_OVERRIDE = ["setpriv", "--inh-caps=-all", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
 
 
 @COMMANDS
@@ -85,14 +85,14 @@ def test_a_file_without_permission_is_an_error(command, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER)
     path.chmod(0)
-    ran = run([*OBEDIENT, mcpreel, command, path])
+    ran = run([*WITHOUT_OVERRIDE, mcpreel, command, path])
     assert (ran.code, ran.out) == (3, b""), ran
     assert ran.err == f"mcpreel: cannot read '{path}': Permission denied\n".encode()
 
 
 @COMMANDS
 def test_a_read_error_of_the_disk_is_an_io_error(command, run, mcpreel):
-    refused(run, mcpreel, command, "/proc/self/mem", "cannot read '/proc/self/mem': Input/output error", code=5)
+    assert_rejected(run, mcpreel, command, "/proc/self/mem", "cannot read '/proc/self/mem': Input/output error", code=5)
 
 
 # --- what is no recording
@@ -109,7 +109,7 @@ def noise(seed, size):
 def test_a_file_that_is_no_recording_is_an_error(command, content, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_bytes(content)
-    refused(run, mcpreel, command, path, re.escape(str(path)) + r":1:\d+: .+")
+    assert_rejected(run, mcpreel, command, path, re.escape(str(path)) + r":1:\d+: .+")
 
 
 @COMMANDS
@@ -118,9 +118,9 @@ def test_an_unsupported_version_is_an_error(command, version, run, mcpreel, tmp_
     path = tmp_path / "f"
     path.write_text(HEADER.replace('"1.0"', f'"{version}"') + MESSAGE)
     if version == "1":
-        assert judged(run, mcpreel, command, path)[0].code == 0
+        assert run_on_file(run, mcpreel, command, path)[0].code == 0
         return
-    refused(run, mcpreel, command, path,
+    assert_rejected(run, mcpreel, command, path,
             re.escape(f"{path}:1:1: this is a recording of version {version}; this program reads version 1"))
 
 
@@ -147,7 +147,7 @@ def test_a_broken_line_in_the_middle_is_an_error(command, name, run, mcpreel, tm
     text, byte, why = BROKEN[name]
     path = tmp_path / "f"
     path.write_bytes((HEADER + MESSAGE + text + "\n" + MESSAGE).encode(errors="surrogateescape"))
-    refused(run, mcpreel, command, path, re.escape(f"{path}:3:{byte}: {why}") + ".*")
+    assert_rejected(run, mcpreel, command, path, re.escape(f"{path}:3:{byte}: {why}") + ".*")
 
 
 @COMMANDS
@@ -156,7 +156,7 @@ def test_a_broken_line_in_the_middle_is_an_error(command, name, run, mcpreel, tm
 def test_an_invalid_last_line_is_not_a_truncated_line(command, text, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE + text)
-    refused(run, mcpreel, command, path, re.escape(str(path)) + r":3:\d+: not valid JSON: .+")
+    assert_rejected(run, mcpreel, command, path, re.escape(str(path)) + r":3:\d+: not valid JSON: .+")
 
 
 def without(line, member):
@@ -168,7 +168,7 @@ def without(line, member):
 def test_a_message_without_a_required_member(command, member, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE + without(MESSAGE, member) + MESSAGE)
-    refused(run, mcpreel, command, path, re.escape(f"{path}:3:1: a message line without '{member}'"))
+    assert_rejected(run, mcpreel, command, path, re.escape(f"{path}:3:1: a message line without '{member}'"))
 
 
 @COMMANDS
@@ -176,7 +176,7 @@ def test_a_message_without_a_required_member(command, member, run, mcpreel, tmp_
 def test_a_header_without_a_required_member(command, member, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(without(HEADER.replace(',"us":0}', ',"us":0,"x":0}'), member) + MESSAGE)
-    refused(run, mcpreel, command, path, re.escape(f"{path}:1:1: a header line without '{member}'"))
+    assert_rejected(run, mcpreel, command, path, re.escape(f"{path}:1:1: a header line without '{member}'"))
 
 
 WRONG = [("seq", value) for value in ("-1", "1.5", '"1"', "null", "1e30")] + [
@@ -193,7 +193,7 @@ def test_a_member_with_an_invalid_value_is_an_error(command, member, value, run,
     path = tmp_path / "f"
     path.write_text(HEADER + line + MESSAGE)
     byte = line.index(f'"{member}":') + len(member) + 4
-    refused(run, mcpreel, command, path, re.escape(f"{path}:2:{byte}: '{member}' of a message line must be ") + ".+")
+    assert_rejected(run, mcpreel, command, path, re.escape(f"{path}:2:{byte}: '{member}' of a message line must be ") + ".+")
 
 
 # --- what is too much
@@ -203,14 +203,14 @@ def test_a_member_with_an_invalid_value_is_an_error(command, member, value, run,
 def test_a_million_levels_of_nesting_are_an_error(command, opening, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('{"jsonrpc"', opening * 1_000_000 + '{"jsonrpc"') + MESSAGE)
-    refused(run, mcpreel, command, path, re.escape(str(path)) + r":2:\d+: .*nested.*")
+    assert_rejected(run, mcpreel, command, path, re.escape(str(path)) + r":2:\d+: .*nested.*")
 
 
 @COMMANDS
 def test_a_number_of_a_million_digits_is_an_error(command, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('"seq":1', '"seq":' + "1" * 1_000_000) + MESSAGE)
-    refused(run, mcpreel, command, path, re.escape(f"{path}:2:25: 'seq' of a message line must be ") + ".+")
+    assert_rejected(run, mcpreel, command, path, re.escape(f"{path}:2:25: 'seq' of a message line must be ") + ".+")
 
 
 @COMMANDS
@@ -218,8 +218,8 @@ def test_a_number_of_a_million_digits_is_an_error(command, run, mcpreel, tmp_pat
 def test_a_number_of_a_million_digits_in_a_message_is_accepted(command, number, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('"id":1', f'"id":{number}') + MESSAGE)
-    ran, said = judged(run, mcpreel, command, path)
-    assert ran.code == 0 and not [line for line in said if "warning" in line], ran
+    ran, error_lines = run_on_file(run, mcpreel, command, path)
+    assert ran.code == 0 and not [line for line in error_lines if "warning" in line], ran
 
 
 def test_a_number_of_a_million_digits_can_be_a_filter_value(run, mcpreel, tmp_path):
@@ -247,7 +247,7 @@ def test_a_line_over_the_limit_is_an_error(command, megabytes, run, mcpreel, tmp
     path = tmp_path / "f"
     write_long_line(path, megabytes)
     try:
-        refused(run, mcpreel, command, path, re.escape(f"{path}:2:1: a line or document of more than 96 MB"))
+        assert_rejected(run, mcpreel, command, path, re.escape(f"{path}:2:1: a line or document of more than 96 MB"))
     finally:
         path.unlink()
 
@@ -256,8 +256,8 @@ def test_a_line_over_the_limit_is_an_error(command, megabytes, run, mcpreel, tmp
 def test_a_line_of_the_maximum_length_is_read(command, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_text(HEADER + MESSAGE.replace('"ping"', '"' + "a" * (60 << 20) + '"') + MESSAGE)
-    ran, said = judged(run, mcpreel, command, path)
-    assert ran.code == 0 and not [line for line in said if "warning" in line], said
+    ran, error_lines = run_on_file(run, mcpreel, command, path)
+    assert ran.code == 0 and not [line for line in error_lines if "warning" in line], error_lines
     path.unlink()
 
 
@@ -313,8 +313,8 @@ TAILS = {
 def test_a_truncated_end_gives_one_warning(command, name, run, mcpreel, tmp_path):
     path = tmp_path / "f"
     path.write_bytes((HEADER + MESSAGE).encode() + TAILS[name])
-    ran, said = judged(run, mcpreel, command, path)
-    warnings = [line for line in said if "warning" in line]
+    ran, error_lines = run_on_file(run, mcpreel, command, path)
+    warnings = [line for line in error_lines if "warning" in line]
     assert ran.code == 0 and len(warnings) == 1, ran
     assert re.fullmatch(rf"mcpreel: warning: {re.escape(str(path))}:3:\d+: .+; used up to here", warnings[0]), ran
 
@@ -332,20 +332,20 @@ def test_messages_before_a_truncated_end_are_replayed(run, mcpreel, tmp_path):
 # only while it is too short to be told for one.
 @COMMANDS
 def test_a_recording_truncated_at_any_byte_is_read(command, run, mcpreel, tmp_path):
-    path, whole = tmp_path / "f", HEADER + MESSAGE
-    for cut in [*range(0, len(whole), 7), len(HEADER) - 1, len(HEADER), len(HEADER) + 1, len(whole) - 1]:
-        path.write_text(whole[:cut])
-        ran, said = judged(run, mcpreel, command, path)
+    path, contents = tmp_path / "f", HEADER + MESSAGE
+    for cut in [*range(0, len(contents), 7), len(HEADER) - 1, len(HEADER), len(HEADER) + 1, len(contents) - 1]:
+        path.write_text(contents[:cut])
+        ran, error_lines = run_on_file(run, mcpreel, command, path)
         if cut < len('{"type":"header"'):
-            assert ran.code == 3 and len(said) == 1, (cut, ran)
+            assert ran.code == 3 and len(error_lines) == 1, (cut, ran)
         else:
-            torn = whole[:cut][-1] != "\n" and not whole[:cut].endswith("}")
-            assert ran.code == 0 and sum("used up to here" in line for line in said) == torn, (cut, ran)
+            incomplete = contents[:cut][-1] != "\n" and not contents[:cut].endswith("}")
+            assert ran.code == 0 and sum("used up to here" in line for line in error_lines) == incomplete, (cut, ran)
 
 
 # --- what a terminal would obey
 
-OBEYED = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0001]")
+CONTROL_CHARACTERS = re.compile("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\U000e0001]")
 HOSTILE = "a\x9b2J\u202eb\u2066c\ufeffd\U000e0001e\x7f"
 
 
@@ -354,14 +354,14 @@ def on_terminal(command):
     ours, theirs = pty.openpty()
     p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    said = b""
+    error_lines = b""
     while True:
         try:
-            said += os.read(ours, 65536)
+            error_lines += os.read(ours, 65536)
         except OSError:
             break
     os.close(ours)
-    return said.decode(), p.wait(SECONDS)
+    return error_lines.decode(), p.wait(SECONDS)
 
 
 @pytest.mark.parametrize("words", [["show"], ["show", "-m"], ["inspect"], ["check"]], ids=" ".join)
@@ -373,7 +373,7 @@ def test_json_output_on_a_terminal_is_escaped_and_equal(words, run, mcpreel, tmp
     command = [mcpreel, "-q", "--json", words[0], str(path), *words[1:]]
     piped = run(command, timeout=SECONDS)
     shown, _ = on_terminal(command)
-    assert not OBEYED.search(shown), shown
+    assert not CONTROL_CHARACTERS.search(shown), shown
     assert ([json.loads(line) for line in shown.splitlines()] ==
             [json.loads(line) for line in piped.out.decode().split("\n") if line])
 
@@ -381,5 +381,5 @@ def test_json_output_on_a_terminal_is_escaped_and_equal(words, run, mcpreel, tmp
 def test_an_error_as_json_on_a_terminal_is_escaped(mcpreel, tmp_path):
     shown, code = on_terminal([mcpreel, "--json", "show", str(tmp_path / HOSTILE)])
     assert code != 0
-    assert not OBEYED.search(shown), shown
+    assert not CONTROL_CHARACTERS.search(shown), shown
     assert HOSTILE in json.loads(shown)["error"]["message"]

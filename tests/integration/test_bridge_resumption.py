@@ -1,10 +1,10 @@
 """A client on stdio and a server on HTTP whose streams break off: how often it is asked to go on, and what comes of that."""
 import queue
 
-from bridging import bridge, greeted, greeting, recorded, serving, stdio, upstream  # noqa: F401
-from http_peers import WAIT, call, initialize, of, result
+from bridging import bridge, initialized, initialize_response, recorded, session_server, stdio, upstream  # noqa: F401
+from http_peers import WAIT, call, initialize, records_of, result
 
-SILENT = "the server sent nothing for 10 s after the client closed its input"
+NO_MESSAGE = "the server sent nothing for 10 s after the client closed its input"
 AGAIN = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "again"}}
 
 
@@ -12,7 +12,7 @@ def resumptions(server):
     return [request.get("Last-Event-ID") for request in server.requests if request.method == "GET" and request.get("Last-Event-ID")]
 
 
-def going_on(upstream, stream):
+def resumable_server(upstream, stream):
     """A server that tells each call a place to go on from, at once; `stream` says what comes there."""
     def calls(conn, request):
         conn.sse()
@@ -27,27 +27,27 @@ def going_on(upstream, stream):
         conn.last()
         return True
 
-    return upstream(serving(calls, get))
+    return upstream(session_server(calls, get))
 
 
 # All at once: each waits for ten seconds.
 def test_a_server_without_progress_is_not_flooded_and_not_waited_for(upstream, stdio, tmp_path):
-    stays = going_on(upstream, lambda conn, last: conn.event("", id="1", retry=0))
-    repeats = going_on(upstream, lambda conn, last: conn.event(AGAIN, id="1", retry=0))
-    hangs = upstream(serving(lambda conn, request: conn.wait_end()))
+    stays = resumable_server(upstream, lambda conn, last: conn.event("", id="1", retry=0))
+    repeats = resumable_server(upstream, lambda conn, last: conn.event(AGAIN, id="1", retry=0))
+    hangs = upstream(session_server(lambda conn, request: conn.wait_end()))
     ends, servers = [], (stays, repeats, hangs)
     for n, server in enumerate(servers):
         one = stdio("record", "--url", server.url, "-o", tmp_path / f"{n}.jsonl")
         one.file = tmp_path / f"{n}.jsonl"
-        greeted(one).say(call(1, "tools/call", name="x"))
+        initialized(one).send(call(1, "tools/call", name="x"))
         ends.append(one)
-    assert ends[1].hear() == AGAIN
+    assert ends[1].receive() == AGAIN
     for one in ends:
         one.process.stdin.close()
     for one, server in zip(ends, servers):
         assert one.end() == 0
-        assert one.hear() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": SILENT}}
-        assert one.hear() is None
+        assert one.receive() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": NO_MESSAGE}}
+        assert one.receive() is None
         assert len(recorded(one)) < 100
         assert server.requests[-1].method == "DELETE"
     assert [set(resumptions(server)) for server in servers] == [{"1"}, {"1"}, set()]
@@ -61,9 +61,9 @@ def test_a_call_is_polled_as_long_as_the_server_sends_events(upstream, bridge):
         else:
             conn.event(result(1), id="answer")
 
-    server = going_on(upstream, stream)
-    one = greeted(bridge(server))
-    assert one.ask(call(1, "tools/call", name="x")) == result(1)
+    server = resumable_server(upstream, stream)
+    one = initialized(bridge(server))
+    assert one.get_response(call(1, "tools/call", name="x")) == result(1)
     assert one.close() == 0
     assert resumptions(server) == ["1", "2", "3", "4"]
 
@@ -74,34 +74,34 @@ def test_redelivered_events_are_recorded_again_and_forwarded_once(upstream, brid
         if last == "note":
             conn.event(result(1), id="answer")
 
-    one = greeted(bridge(going_on(upstream, stream)))
-    assert one.ask(call(1, "tools/call", name="x")) == AGAIN
-    assert one.hear() == result(1)
+    one = initialized(bridge(resumable_server(upstream, stream)))
+    assert one.get_response(call(1, "tools/call", name="x")) == AGAIN
+    assert one.receive() == result(1)
     assert one.close() == 0
-    assert [line["msg"] for line in of(recorded(one), "message", dir="s2c")].count(AGAIN) == 2
+    assert [line["msg"] for line in records_of(recorded(one), "message", dir="s2c")].count(AGAIN) == 2
 
 
 def test_another_message_under_a_known_event_id_is_forwarded(upstream, bridge):
     """A server whose events all have the same id. It also sends a server request: one that is not forwarded never gets
     its response."""
-    def question(n):
+    def server_request(n):
         return {"jsonrpc": "2.0", "id": f"q{n}", "method": "roots/list"}
 
-    asked = []
+    responses = []
 
     def stream(conn, last):
-        asked.append(last)
-        conn.event(question(len(asked)), id="1", retry=0)
-        if len(asked) == 2:
+        responses.append(last)
+        conn.event(server_request(len(responses)), id="1", retry=0)
+        if len(responses) == 2:
             conn.event(result(1), id="1")
 
-    server = going_on(upstream, stream)
-    one = greeted(bridge(server))
-    one.say(call(1, "tools/call", name="x"))
+    server = resumable_server(upstream, stream)
+    one = initialized(bridge(server))
+    one.send(call(1, "tools/call", name="x"))
     for n in (1, 2):
-        assert one.hear() == question(n)
-        one.say({"jsonrpc": "2.0", "id": f"q{n}", "result": {"roots": []}})
-    assert one.hear() == result(1)
+        assert one.receive() == server_request(n)
+        one.send({"jsonrpc": "2.0", "id": f"q{n}", "result": {"roots": []}})
+    assert one.receive() == result(1)
     assert one.close() == 0
     assert [r.json["id"] for r in server.requests if r.method == "POST" and "result" in r.json] == ["q1", "q2"]
 
@@ -117,20 +117,20 @@ def test_an_http_sse_session_ends_with_its_stream(upstream, bridge):
                 streams.put(conn)
                 conn.wait_end()
             elif request.target != "/messages":
-                conn.answer(405)
+                conn.respond(405)
             else:
-                conn.answer(202)
+                conn.respond(202)
                 stream = streams.get(timeout=WAIT)
                 if request.json["method"] == "initialize":
-                    stream.event(greeting(request.json["id"]))
+                    stream.event(initialize_response(request.json["id"]))
                     streams.put(stream)
                 else:
                     stream.last()
 
     server = upstream(serve)
     one = bridge(server.url.replace("/mcp", "/sse"))
-    assert one.ask(initialize()) == greeting(0)
+    assert one.get_response(initialize()) == initialize_response(0)
     for n in (1, 2):
-        assert one.ask(call(n)) == {"jsonrpc": "2.0", "id": n, "error": {"code": -32000, "message": "the server has ended the session"}}
+        assert one.get_response(call(n)) == {"jsonrpc": "2.0", "id": n, "error": {"code": -32000, "message": "the server has ended the session"}}
     assert one.close() == 0
     assert [r.json["id"] for r in server.requests if r.method == "POST" and r.target == "/messages"] == [0, 1]

@@ -31,7 +31,7 @@ def script(program, shell):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory):
+def work_dir(tmp_path_factory):
     """A directory with files, one of them with a blank in its name, and a server in bin/."""
     tmp_path = tmp_path_factory.mktemp("place")
     (tmp_path / "session one.jsonl").touch()
@@ -44,8 +44,8 @@ def place(tmp_path_factory):
     return tmp_path
 
 
-def environment(place):
-    return {"PATH": f"{place}/bin:{os.environ['PATH']}", "HOME": str(place), "TERM": "dumb",
+def environment(work_dir):
+    return {"PATH": f"{work_dir}/bin:{os.environ['PATH']}", "HOME": str(work_dir), "TERM": "dumb",
             "PS1": "ready> "}
 
 
@@ -109,20 +109,20 @@ printf '%s\n' "${COMPREPLY[@]}"
 """
 
 
-def bash_offers(place, words):
+def bash_offers(work_dir, words):
     """Returns COMPREPLY after bash has split the line into `words`."""
-    path = place / ".completion"
+    path = work_dir / ".completion"
     path.write_text(script(FIXTURE, "bash"))
     p = subprocess.run([need("bash"), "--norc", "--noprofile", "-c", BASH, "bash", path, *words],
-                       cwd=place, env=environment(place), capture_output=True, text=True,
+                       cwd=work_dir, env=environment(work_dir), capture_output=True, text=True,
                        timeout=SECONDS)
     assert p.stderr == ""
     return sorted(line for line in p.stdout.splitlines() if line)
 
 
 @pytest.mark.parametrize("line, offered", LINES)
-def test_bash_offers(line, offered, place):
-    assert bash_offers(place, line.split(" ")) == names(offered)
+def test_bash_offers(line, offered, work_dir):
+    assert bash_offers(work_dir, line.split(" ")) == names(offered)
 
 
 @pytest.mark.parametrize("words, offered", [
@@ -133,40 +133,40 @@ def test_bash_offers(line, offered, place):
     (["mcpreel", "record", "--output", "=", "session-"], ["session-two.jsonl"]),
     (["mcpreel", "record", "--cassette", "session-"], ["session-two.jsonl"]),
 ])
-def test_bash_completes_after_an_equals_sign(words, offered, place):
-    assert bash_offers(place, words) == offered
+def test_bash_completes_after_an_equals_sign(words, offered, work_dir):
+    assert bash_offers(work_dir, words) == offered
 
 
 @pytest.mark.parametrize("line, offered", SERVERS)
-def test_bash_completes_the_server_after_two_dashes(line, offered, place):
-    assert bash_offers(place, line.split(" ")) == offered
+def test_bash_completes_the_server_after_two_dashes(line, offered, work_dir):
+    assert bash_offers(work_dir, line.split(" ")) == offered
 
 
 FISH = "source $argv[1]; complete -C $argv[2]"
 
 
-def fish_offers(place, line):
-    path = place / ".completion"
+def fish_offers(work_dir, line):
+    path = work_dir / ".completion"
     path.write_text(script(FIXTURE, "fish"))
-    p = subprocess.run([need("fish"), "--no-config", "-c", FISH, path, line], cwd=place,
-                       env=environment(place), capture_output=True, text=True, timeout=SECONDS)
+    p = subprocess.run([need("fish"), "--no-config", "-c", FISH, path, line], cwd=work_dir,
+                       env=environment(work_dir), capture_output=True, text=True, timeout=SECONDS)
     assert p.stderr == ""
     return sorted(offer.partition("\t")[0] for offer in p.stdout.splitlines())
 
 
 @pytest.mark.parametrize("line, offered", LINES)
-def test_fish_offers(line, offered, place):
-    assert fish_offers(place, line) == names(offered)
+def test_fish_offers(line, offered, work_dir):
+    assert fish_offers(work_dir, line) == names(offered)
 
 
 @pytest.mark.parametrize("line, offered", SERVERS)
-def test_fish_completes_the_server_after_two_dashes(line, offered, place):
-    assert [o.rstrip("/") for o in fish_offers(place, line)] == offered
+def test_fish_completes_the_server_after_two_dashes(line, offered, work_dir):
+    assert [o.rstrip("/") for o in fish_offers(work_dir, line)] == offered
 
 
-def test_commands_of_mcpreel_are_not_offered_as_servers(place):
-    assert "plain" not in bash_offers(place, ["mcpreel", "--", "plai"])
-    assert "plain" not in fish_offers(place, "mcpreel -- plai")
+def test_commands_of_mcpreel_are_not_offered_as_servers(work_dir):
+    assert "plain" not in bash_offers(work_dir, ["mcpreel", "--", "plai"])
+    assert "plain" not in fish_offers(work_dir, "mcpreel -- plai")
 
 
 class Terminal:
@@ -209,11 +209,11 @@ stty -echo
 
 
 @pytest.fixture(scope="module")
-def zsh(place):
-    (place / ".functions").mkdir()
-    (place / ".functions/_mcpreel").write_text(script(FIXTURE, "zsh"))
-    (place / ".setup").write_text(ZSH)
-    t = Terminal([need("zsh"), "-f", "-i"], place, environment(place))
+def zsh(work_dir):
+    (work_dir / ".functions").mkdir()
+    (work_dir / ".functions/_mcpreel").write_text(script(FIXTURE, "zsh"))
+    (work_dir / ".setup").write_text(ZSH)
+    t = Terminal([need("zsh"), "-f", "-i"], work_dir, environment(work_dir))
     t.type("source ./.setup; print set''up\n")
     t.wait_for(r"setup[\r\n](.|\n)*ready> ")
     yield t
@@ -245,9 +245,9 @@ def test_zsh_completes(line, becomes, zsh):
     assert re.search(r"<<(.*?)>>", zsh.wait_for(r"<<.*?>>"))[1] == becomes
 
 
-def test_bash_completes_on_a_terminal(place):
-    (place / ".completion").write_text(script(FIXTURE, "bash"))
-    t = Terminal([need("bash"), "--norc", "--noprofile", "-i"], place, environment(place))
+def test_bash_completes_on_a_terminal(work_dir):
+    (work_dir / ".completion").write_text(script(FIXTURE, "bash"))
+    t = Terminal([need("bash"), "--norc", "--noprofile", "-i"], work_dir, environment(work_dir))
     t.type("source ./.completion; echo set''up\n")
     t.wait_for(r"setup[\r\n](.|\n)*ready> ")
     t.type("mcpreel rec\t--match=by\t-o session\\ \tX")

@@ -27,7 +27,7 @@ class Part:
         assert line, self.process.communicate(timeout=DEADLINE)[1]
         return json.loads(line)
 
-    def go_on(self):
+    def resume(self):
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
@@ -71,35 +71,35 @@ def lines(path):
         yield from map(json.loads, f)
 
 
-def check_recording(path, count, rounds, rude=0):
+def check_recording(path, count, rounds, aborted_streams=0):
     """Every message of every stream is there once, in its order, with the exchange it belongs to."""
-    heard, asked, ends, broken = {}, {}, 0, 0
+    received, requests, ends, broken = {}, {}, 0, 0
     for line in lines(path):
         if line["type"] == "message" and line["dir"] == "c2s":
-            asked[line["exchange"]] = line["msg"]["params"]["arguments"]["who"]
+            requests[line["exchange"]] = line["msg"]["params"]["arguments"]["who"]
         elif line["type"] == "message":
-            heard.setdefault(line["exchange"], []).append(line["msg"])
+            received.setdefault(line["exchange"], []).append(line["msg"])
         elif line["type"] == "http" and line["ev"] == "end":
             assert (line["clean"], line["by"]) in ((True, "server"), (False, "client"))
             ends += 1
             broken += not line["clean"]
-    assert ends == len(asked) == len(heard) == (count + rude) * rounds
-    assert broken == rude * rounds
-    for exchange, who in asked.items():
-        if who != stream_load.RUDE:
-            assert heard[exchange] == [*(stream_load.said(who, n) for n in range(EVENTS)), stream_load.result(who)]
+    assert ends == len(requests) == len(received) == (count + aborted_streams) * rounds
+    assert broken == aborted_streams * rounds
+    for exchange, who in requests.items():
+        if who != stream_load.ABORTING:
+            assert received[exchange] == [*(stream_load.log_message(who, n) for n in range(EVENTS)), stream_load.result(who)]
 
 
-def record_streams(mcpreel, path, count, rounds, rude=0):
+def record_streams(mcpreel, path, count, rounds, aborted_streams=0):
     """Returns memory in kB and descriptors, once for each round."""
     took = []
     with running("serve", count, EVENTS) as server:
         with program(mcpreel, "-q", "record", "-o", path, "--listen", "0", "--url", f"http://127.0.0.1:{server.line()}/mcp") as p:
-            with running("call", p.port, p.path, count, EVENTS, rounds, rude) as clients:
+            with running("call", p.port, p.path, count, EVENTS, rounds, aborted_streams) as clients:
                 for _ in range(rounds):
                     assert clients.line() == {"streams": count, "events": count * (EVENTS + 1)}
                     took.append((memory(p.process.pid), descriptors(p.process.pid)))
-                    clients.go_on()
+                    clients.resume()
             assert p.stop() == 0, p.err
     return took
 
@@ -111,12 +111,12 @@ def check_steady(took, warm):
     assert max(fds) - fds[0] <= 8, fds  # of the rude ones some may not be gone yet
 
 
-def recording_with_a_question(path):
+def recording_with_a_server_request(path):
     """One session, one call: a question, what was said after its answer, and the result."""
-    welcome = {"protocolVersion": stream_load.VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
-    messages = [("c2s", stream_load.HELLO), ("s2c", {"jsonrpc": "2.0", "id": 1, "result": welcome}), ("c2s", stream_load.READY),
-                ("c2s", stream_load.call("x")), ("s2c", stream_load.QUESTION), ("c2s", stream_load.ROOTS),
-                *(("s2c", stream_load.said("x", n)) for n in range(EVENTS)), ("s2c", stream_load.result("x"))]
+    initialize_result = {"protocolVersion": stream_load.VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    messages = [("c2s", stream_load.INITIALIZE), ("s2c", {"jsonrpc": "2.0", "id": 1, "result": initialize_result}), ("c2s", stream_load.INITIALIZED),
+                ("c2s", stream_load.call("x")), ("s2c", stream_load.ROOTS_REQUEST), ("c2s", stream_load.ROOTS),
+                *(("s2c", stream_load.log_message("x", n)) for n in range(EVENTS)), ("s2c", stream_load.result("x"))]
     head = {"type": "header", "version": "1.0", "recorded_at": "2026-11-15T21:00:00.000Z", "upstream": "x",
             "thoughtjack_version": "0.3.0"}
     rest = [{"type": "message", "seq": n + 1, "ts": "2026-11-15T21:00:00.000Z", "dir": d, "msg": m} for n, (d, m) in enumerate(messages)]
@@ -125,12 +125,12 @@ def recording_with_a_question(path):
 
 def replay_streams(mcpreel, path, count):
     """Returns memory in kB and descriptors with all streams open."""
-    recording_with_a_question(path)
+    recording_with_a_server_request(path)
     with program(mcpreel, "-q", "replay", "--listen", "0", path) as p:
-        with running("greet", p.port, p.path, count, EVENTS) as clients:
+        with running("initialize", p.port, p.path, count, EVENTS) as clients:
             assert clients.line() == {"open": count}
             took = memory(p.process.pid), descriptors(p.process.pid)
-            clients.go_on()
+            clients.resume()
             assert clients.line() == {"streams": count, "events": count * (EVENTS + 2)}
         assert p.stop() == 0, p.err
     return took
@@ -147,9 +147,9 @@ def test_a_thousand_streams_are_recorded_at_once(tmp_path, record_property):
 
 
 def test_many_streams_in_sequence_leak_nothing(tmp_path, record_property):
-    rounds, count, rude = 30, 60, 6
-    took = record_streams(OPTIMISED, tmp_path / "r.jsonl", count, rounds, rude)
-    check_recording(tmp_path / "r.jsonl", count, rounds, rude)
+    rounds, count, aborted_streams = 30, 60, 6
+    took = record_streams(OPTIMISED, tmp_path / "r.jsonl", count, rounds, aborted_streams)
+    check_recording(tmp_path / "r.jsonl", count, rounds, aborted_streams)
     check_steady(took, rounds // 3)
     record_property("shown", f"record: {count * rounds} streams one after the other, RSS from {took[rounds // 3][0]} to {took[-1][0]} kB")
 

@@ -42,8 +42,8 @@ def ok(run, *command, **more):
 def recording(run, mcpreel, tmp_path):
     """A real one, with everything in it that a stdio session has."""
     path = tmp_path / "a.jsonl"
-    asked = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in range(5)]
-    lines = "".join(json.dumps(m) + "\n" for m in [*asked[:3], asked[3:]])
+    requests = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in range(5)]
+    lines = "".join(json.dumps(m) + "\n" for m in [*requests[:3], requests[3:]])
     ok(run, mcpreel, "record", "-o", path, "--name", "real", "--tags", "a,b", "--", sys.executable,
        "-c", SERVER, stdin=lines.encode())
     return path
@@ -80,8 +80,8 @@ def test_a_recording_converted_to_a_cassette_and_back_is_equal(run, mcpreel, rec
     for source, target in zip([recording, *names], names[:3]):
         ok(run, mcpreel, "-q", "convert", source, "-o", target)
     assert names[0].read_bytes() == names[2].read_bytes()
-    said = ok(run, mcpreel, "convert", "--lossless", names[0], "-o", names[3]).err.decode()
-    assert "lost" not in said
+    error_output = ok(run, mcpreel, "convert", "--lossless", names[0], "-o", names[3]).err.decode()
+    assert "lost" not in error_output
     assert names[0].read_bytes() == names[3].read_bytes()
     names[3].unlink()
     copy = json.loads(run([mcpreel, "--json", "check", "--fix", names[0], "-o", names[3]]).out)["files"][0]["copy"]
@@ -133,10 +133,10 @@ def test_a_compressed_file_is_complete_or_absent(pack, run, mcpreel, recording, 
     assert refused.code == 1 and not bare.exists()
     noise = tmp_path / "noise.jsonrpc"
     noise.write_text("".join(f'{{"jsonrpc":"2.0","method":"{random.randbytes(500).hex()}"}}\n' for _ in range(2000)))
-    torn = tmp_path / ("torn.jsonrpc" + pack)
+    truncated = tmp_path / ("torn.jsonrpc" + pack)
     p = subprocess.run(["sh", "-c", 'ulimit -f 500; trap "" XFSZ; exec "$@"', "sh", mcpreel, "-q", "convert", noise,
-                        "-o", torn], capture_output=True, text=True)
-    assert (p.returncode, p.stderr) == (5, f"mcpreel: cannot write '{torn}': File too large\n")
+                        "-o", truncated], capture_output=True, text=True)
+    assert (p.returncode, p.stderr) == (5, f"mcpreel: cannot write '{truncated}': File too large\n")
     assert not list(tmp_path.glob("*torn*")) and not list(tmp_path.glob(".*"))
 
 
@@ -160,7 +160,7 @@ def test_standard_output_is_never_compressed(run, mcpreel, recording):
 STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
-def keeps_the_rules_of_traces(path):
+def assert_trace_rules(path):
     """The required members of mcp-replay traces, version 1, and where each line stands; its messages."""
     meta, *lines, end = [json.loads(line) for line in path.read_text().splitlines()]
     assert meta["v"] == 1 and type(meta["v"]) is int and meta["type"] == "meta"
@@ -182,17 +182,17 @@ def test_a_written_trace_obeys_the_rules_of_mcp_tape(way, run, mcpreel, recordin
     for n, name in enumerate([*way, ".trace.jsonl"]):
         recording, source = tmp_path / f"{n}{name}", recording
         ok(run, mcpreel, "convert", source, "-o", recording)
-    assert keeps_the_rules_of_traces(recording) == 14
+    assert assert_trace_rules(recording) == 14
 
 
 def test_a_trace_of_the_demo_obeys_the_rules_of_mcp_tape(run, mcpreel, tmp_path):
     session, both, trace = (tmp_path / n for n in ("s.jsonl", "both.jsonl", "s.trace.jsonl"))
     ok(run, mcpreel, "demo", "-o", session)
     ok(run, mcpreel, "convert", session, "-o", trace)
-    assert keeps_the_rules_of_traces(trace) == 25
+    assert assert_trace_rules(trace) == 25
     ok(run, mcpreel, "convert", session, session, "-o", both)
     ok(run, mcpreel, "convert", "--force", both, "-o", trace)
-    assert keeps_the_rules_of_traces(trace) == 50
+    assert assert_trace_rules(trace) == 50
 
 
 def write_random(path, rng, name):
@@ -222,12 +222,12 @@ def stamp(ms):
     return f"2026-11-15T21:{ms // 60000:02}:{ms // 1000 % 60:02}.{ms % 1000:03}Z"
 
 
-def merged(lanes):
+def merged(files):
     """Computes the expected merge: always the file whose next line is the oldest, the first of equals."""
-    lanes, out = [list(lane) for lane in lanes], []
-    while any(lanes):
-        lane = min((l for l in lanes if l), key=lambda l: l[0][0])
-        out.append(lane.pop(0)[1])
+    files, out = [list(file) for file in files], []
+    while any(files):
+        file = min((l for l in files if l), key=lambda l: l[0][0])
+        out.append(file.pop(0)[1])
     return out
 
 
@@ -235,11 +235,11 @@ def merged(lanes):
 def test_files_are_merged_by_time(seed, run, mcpreel, tmp_path):
     rng = random.Random(seed)
     paths = [tmp_path / f"{n}.jsonl" for n in range(rng.randrange(2, 6))]
-    lanes = [write_random(path, rng, f"f{n}") for n, path in enumerate(paths)]
+    files = [write_random(path, rng, f"f{n}") for n, path in enumerate(paths)]
     ok(run, mcpreel, "convert", *paths, "-o", tmp_path / "all.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
     assert [m["type"] for m in lines].count("header") == 1
-    assert [m["text"] if m["type"] == "stderr" else m["msg"]["method"] for m in lines[1:]] == merged(lanes)
+    assert [m["text"] if m["type"] == "stderr" else m["msg"]["method"] for m in lines[1:]] == merged(files)
     messages = [m for m in lines if m["type"] == "message"]
     assert [m["seq"] for m in messages] == list(range(1, len(messages) + 1))
     owners = {(m["conn"], m["msg"]["method"].split()[0]) for m in messages}
@@ -343,10 +343,10 @@ def test_check_finds_values_that_jq_rejects(value, expected, run, mcpreel, tmp_p
 @pytest.mark.parametrize("cut", range(0, 100, 7))
 def test_a_repaired_copy_is_complete_wherever_the_file_was_truncated(cut, run, mcpreel, recording, tmp_path):
     text = recording.read_bytes()
-    torn, fixed, again = (tmp_path / n for n in ("torn.jsonl", "fixed.jsonl", "again.jsonl"))
+    truncated, fixed, again = (tmp_path / n for n in ("torn.jsonl", "fixed.jsonl", "again.jsonl"))
     kept = max(len(text) * cut // 100, len(b'{"type":"header",'))  # less could be any file
-    torn.write_bytes(text[:kept] + b"\0" * (cut % 3))
-    ran = run([mcpreel, "-q", "--json", "check", "--fix", torn, "-o", fixed])
+    truncated.write_bytes(text[:kept] + b"\0" * (cut % 3))
+    ran = run([mcpreel, "-q", "--json", "check", "--fix", truncated, "-o", fixed])
     assert ran.code in (0, 1), str(ran)
     left = {f["rule"] for f in json.loads(ran.out)["files"][0]["copy"]["findings"]}
     assert left <= {"server-noise", "unanswered", "lone-surrogate", "short-batch"}

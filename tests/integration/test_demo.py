@@ -88,12 +88,12 @@ def test_every_printed_command_works(demo, run, name):
     ran = demo("-o", name)
     found = commands(ran.out.decode())
     assert [c.split()[:2] for c in found] == [["mcpreel", "inspect"], ["echo", found[1].split()[1]]]
-    said = [run(["bash", "-euo", "pipefail", "-c", c], cwd=demo.dir, env=demo.env) for c in found]
-    for one in said:
+    runs = [run(["bash", "-euo", "pipefail", "-c", c], cwd=demo.dir, env=demo.env) for c in found]
+    for one in runs:
         assert one.code == 0, str(one)
-    assert "mcpreel-demo" in said[0].out.decode()
-    answer = json.loads(said[1].out)
-    assert answer["id"] == 7 and [t["name"] for t in answer["result"]["tools"]] == ["weather", "count", "divide", "haiku"]
+    assert "mcpreel-demo" in runs[0].out.decode()
+    response = json.loads(runs[1].out)
+    assert response["id"] == 7 and [t["name"] for t in response["result"]["tools"]] == ["weather", "count", "divide", "haiku"]
 
 
 def test_verify_says_what_the_demo_says_of_it(demo, run):
@@ -110,11 +110,11 @@ def test_verify_says_what_the_demo_says_of_it(demo, run):
 
 def test_the_printed_configuration_records_a_server(demo, run):
     out = demo().out.decode()
-    mine = json.loads(out[out.index('  { "mcpServers"'):])["mcpServers"]["mine"]
-    words = [mine["command"], *mine["args"]]
+    server_config = json.loads(out[out.index('  { "mcpServers"'):])["mcpServers"]["mine"]
+    words = [server_config["command"], *server_config["args"]]
     assert words[-2:] == ["YOUR-SERVER", "ITS-ARGUMENTS"]
     for _ in range(2):  # a client starts it again and again
-        ran = run([*words[:-2], mine["command"], "demo", "server"], cwd="/",
+        ran = run([*words[:-2], server_config["command"], "demo", "server"], cwd="/",
                   stdin=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
         assert ran.code == 0, str(ran)
         assert json.loads(ran.out) == {"jsonrpc": "2.0", "id": 1, "result": {}}
@@ -148,7 +148,7 @@ def test_the_output_on_a_terminal_is_coloured(mcpreel, tmp_path):
     assert b"\x1b[32m" in out
 
 
-class Held:
+class PausedDemo:
     """A demo that cannot print what it has recorded, and so cannot go on to the replay."""
 
     def __init__(self, mcpreel, where):
@@ -164,7 +164,7 @@ class Held:
             assert time.monotonic() < end, "nothing was recorded"
             time.sleep(0.01)
 
-    def go_on(self):
+    def resume(self):
         """How it ends: exit code, standard output, standard error."""
         out = b""
         while chunk := os.read(self.ours, 4096):
@@ -177,23 +177,23 @@ class Held:
 
 
 @pytest.fixture
-def held(mcpreel, tmp_path):
-    held = Held(mcpreel, tmp_path)
-    yield held
-    if held.process.poll() is None:
-        held.process.kill()
-        held.process.wait()
+def paused_demo(mcpreel, tmp_path):
+    paused_demo = PausedDemo(mcpreel, tmp_path)
+    yield paused_demo
+    if paused_demo.process.poll() is None:
+        paused_demo.process.kill()
+        paused_demo.process.wait()
 
 
-def test_the_demo_can_be_stopped_and_continued(held):
-    code, out, err = held.go_on()
+def test_the_demo_can_be_stopped_and_continued(paused_demo):
+    code, out, err = paused_demo.resume()
     assert code == 0, out + err
     assert "received the same" in out
 
 
-def test_a_changed_recording_is_detected(held):
-    held.file.write_bytes(held.file.read_bytes().replace(b"counted to three", b"counted to seven"))
-    code, out, err = held.go_on()
+def test_a_changed_recording_is_detected(paused_demo):
+    paused_demo.file.write_bytes(paused_demo.file.read_bytes().replace(b"counted to three", b"counted to seven"))
+    code, out, err = paused_demo.resume()
     assert code == 1
     assert "The replay differs from the recording. The first difference is after tools/call count to 3:" in out
     assert re.search(r"^  recorded  .*counted to three", out, re.M)
@@ -201,18 +201,18 @@ def test_a_changed_recording_is_detected(held):
     assert err == ""
 
 
-def test_a_broken_recording_is_named_with_its_line(held):
-    lines = held.file.read_bytes().splitlines(keepends=True)
-    held.file.write_bytes(b"".join([*lines[:6], b'{"type":"message",\n', *lines[6:]]))
-    code, out, err = held.go_on()
+def test_a_broken_recording_is_named_with_its_line(paused_demo):
+    lines = paused_demo.file.read_bytes().splitlines(keepends=True)
+    paused_demo.file.write_bytes(b"".join([*lines[:6], b'{"type":"message",\n', *lines[6:]]))
+    code, out, err = paused_demo.resume()
     assert code == 3
     assert err.startswith("mcpreel: ") and f"{FILE}:7:" in err
     assert "1 Record: " in out and "2 Replay: " not in out
 
 
-def test_a_deleted_recording_is_named(held):
-    held.file.unlink()
-    code, _, err = held.go_on()
+def test_a_deleted_recording_is_named(paused_demo):
+    paused_demo.file.unlink()
+    code, _, err = paused_demo.resume()
     assert code == 3
     assert err == f"mcpreel: cannot read '{FILE}': No such file or directory\n"
 

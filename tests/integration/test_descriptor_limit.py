@@ -9,7 +9,7 @@ import pytest
 
 import stream_load
 from http_peers import WAIT, Program, Upstream
-from test_concurrent_streams import recording_with_a_question
+from test_concurrent_streams import recording_with_a_server_request
 
 LIMIT = 64
 CLIENTS = 70
@@ -37,7 +37,7 @@ class Streams:
         while conn.request():
             self.open.append(conn)
             conn.sse()
-            conn.event(stream_load.said("x", 0))
+            conn.event(stream_load.log_message("x", 0))
 
 
 @pytest.fixture
@@ -49,21 +49,21 @@ def streams():
 
 def recorder(mcpreel, tmp_path, streams):
     p = limited(LIMIT, mcpreel, "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url", streams.server.url)
-    p.ask = lambda client: client.ask(method="GET")
+    p.open_stream = lambda client: client.send_request(method="GET")
     return p
 
 
 @pytest.fixture(params=["record", "replay"])
-def crowded(request, mcpreel, tmp_path, streams):
+def limited_program(request, mcpreel, tmp_path, streams):
     """A program with room for few, and what a client of it asks for: a stream that stays open."""
     if request.param == "record":
         p = recorder(mcpreel, tmp_path, streams)
     else:
-        recording_with_a_question(tmp_path / "r.jsonl")
+        recording_with_a_server_request(tmp_path / "r.jsonl")
         p = limited(LIMIT, mcpreel, "replay", "--on-exhausted", "cycle", "--listen", "127.0.0.1:0", tmp_path / "r.jsonl")
-        session = p.client().post(stream_load.HELLO).get("mcp-session-id")
+        session = p.client().post(stream_load.INITIALIZE).get("mcp-session-id")
         headers = [("Mcp-Session-Id", session), ("MCP-Protocol-Version", stream_load.VERSION)]
-        p.ask = lambda client: client.ask(stream_load.call("x"), headers=headers)
+        p.open_stream = lambda client: client.send_request(stream_load.call("x"), headers=headers)
     yield p
     p.close()
 
@@ -76,26 +76,26 @@ def status_of(client):
     return status
 
 
-def crowd(program, count):
+def connect_many(program, count):
     """So many at once, and the status of each; those who are in stay."""
     clients = []
     for _ in range(count):
         clients.append(program.client())
-        program.ask(clients[-1])
+        program.open_stream(clients[-1])
     return [(client, status_of(client)) for client in clients]
 
 
-def test_clients_over_the_descriptor_limit_get_an_error(crowded):
-    came = crowd(crowded, CLIENTS)
+def test_clients_over_the_descriptor_limit_get_an_error(limited_program):
+    came = connect_many(limited_program, CLIENTS)
     inside = [client for client, status in came if status == 200]
     assert {status for _, status in came} == {200, 503}
     assert len(inside) >= LIMIT // 4
 
     # Other clients keep connecting, and each gets only its own turn.
-    waiting = [crowded.client() for _ in range(20)]
-    before = processor(crowded.process.pid)
+    waiting = [limited_program.client() for _ in range(20)]
+    before = processor(limited_program.process.pid)
     time.sleep(0.5)
-    assert processor(crowded.process.pid) - before < 0.25
+    assert processor(limited_program.process.pid) - before < 0.25
     for client in waiting:
         client.close()
 
@@ -104,28 +104,28 @@ def test_clients_over_the_descriptor_limit_get_an_error(crowded):
         client.close()
     deadline = time.monotonic() + WAIT
     while True:
-        client = crowded.client()
-        crowded.ask(client)
+        client = limited_program.client()
+        limited_program.open_stream(client)
         status = client.head().status
         client.close()
         if status == 200:
             break
         assert time.monotonic() < deadline
-    assert crowded.stop() == 0, crowded.err
-    assert crowded.err.count("the limit of open files is reached") == 1
+    assert limited_program.stop() == 0, limited_program.err
+    assert limited_program.err.count("the limit of open files is reached") == 1
 
 
 def test_connected_clients_are_not_affected(mcpreel, tmp_path, streams):
     program = recorder(mcpreel, tmp_path, streams)
     try:
         inside = program.client()
-        program.ask(inside)
+        program.open_stream(inside)
         assert inside.head().status == 200
         assert "x 0" in inside.event()
         first = streams.open[0]
-        others = crowd(program, CLIENTS)
+        others = connect_many(program, CLIENTS)
         for n in range(1, 20):
-            first.event(stream_load.said("x", n))
+            first.event(stream_load.log_message("x", n))
             assert f"x {n}" in inside.event()
         assert sum(status == 503 for _, status in others) > CLIENTS / 2
     finally:
@@ -138,44 +138,44 @@ def test_without_a_descriptor_for_the_server_the_client_gets_an_error(mcpreel, t
     try:
         client, other = program.client(), program.client()
         other.send(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n")
-        program.ask(client)  # so that both were let in
+        program.open_stream(client)  # so that both were let in
         assert client.head().status == 200
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (0, before[1]))
         other.send(b"\r\n")
-        answer = other.answer()
-        assert answer.status == 503
-        assert answer.json["error"]["message"].endswith("no file descriptor is free")
+        response = other.read_response()
+        assert response.status == 503
+        assert response.json["error"]["message"].endswith("no file descriptor is free")
         resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-        program.ask(other)
+        program.open_stream(other)
         assert other.head().status == 200
     finally:
         program.close()
 
 
-SILENT = 300  # connections that never send a byte
+IDLE = 300  # connections that never send a byte
 
 
-def test_silent_connections_do_not_block_others(crowded):
+def test_silent_connections_do_not_block_others(limited_program):
     """A client that sends a request is served or gets 503, and one that has begun to send is not closed in favour of
     silent ones."""
-    begun = crowded.client()
+    begun = limited_program.client()
     begun.send(b"OPTIONS /mcp HT")
-    silent = [crowded.client() for _ in range(SILENT)]
+    idle = [limited_program.client() for _ in range(IDLE)]
     try:
-        client = crowded.client()
-        crowded.ask(client)
+        client = limited_program.client()
+        limited_program.open_stream(client)
         assert client.head().status in (200, 503)
         begun.send(b"TP/1.1\r\nHost: localhost\r\n\r\n")
         assert begun.head().status
         deadline = time.monotonic() + WAIT
         while True:
-            served = crowded.client()
-            crowded.ask(served)
+            served = limited_program.client()
+            limited_program.open_stream(served)
             if status_of(served) == 200:
                 break
             assert time.monotonic() < deadline
     finally:
-        for one in silent:
+        for one in idle:
             one.close()
-    assert crowded.stop() == 0, crowded.err
+    assert limited_program.stop() == 0, limited_program.err

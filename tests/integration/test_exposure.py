@@ -8,8 +8,8 @@ import pathlib
 import pytest
 
 import stream_load
-from http_peers import Program, Upstream, compose, lines_of, of
-from test_concurrent_streams import recording_with_a_question
+from http_peers import Program, Upstream, compose, lines_of, records_of
+from test_concurrent_streams import recording_with_a_server_request
 
 TABLE = [line.split("  ") for line in (pathlib.Path(__file__).parent / "accepted-requests.txt").read_text().splitlines()
          if line and not line.startswith("#")]
@@ -33,7 +33,7 @@ def recorder(mcpreel, upstream, tmp_path_factory):
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory):
     path = tmp_path_factory.mktemp("r") / "q.jsonl"
-    recording_with_a_question(path)
+    recording_with_a_server_request(path)
     return path
 
 
@@ -62,7 +62,7 @@ def send(program, method, host, origin="-", type_="-", site="-", path=None):
     """The status that such a request gets."""
     names = {"Host": host, "Origin": origin, "Content-Type": type_, "Sec-Fetch-Site": site}
     values = [(n, "" if v == "(empty)" else v.replace("PORT", str(program.port))) for n, v in names.items() if v != "-"]
-    body = stream_load.text(stream_load.HELLO) if method in ("POST", "PUT", "PATCH") else b""
+    body = stream_load.text(stream_load.INITIALIZE) if method in ("POST", "PUT", "PATCH") else b""
     client = program.client()
     client.send(compose(f"{method} {path or program.path} HTTP/1.1", [*values, ("Accept", "application/json, text/event-stream")], body,
                         sized=bool(body)))
@@ -191,8 +191,8 @@ def test_credentials_are_not_sent_for_pages(start, upstream, tmp_path):
             assert send(program, method, "localhost:PORT", "null", "application/json", path=path) == 403
             assert send(program, method, "localhost:PORT", "-", "application/json", "cross-site", path=path) == 403
     client = program.client()
-    client.ask(method="GET", path="/login", headers=[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")])
-    assert client.answer().status == 403
+    client.send_request(method="GET", path="/login", headers=[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")])
+    assert client.read_response().status == 403
     assert len(upstream.seen) == before
     assert send(program, "POST", "localhost:PORT", type_="application/json") == 200
     assert upstream.requests[-1].get("authorization") == SECRET["TOKEN"]
@@ -204,10 +204,10 @@ def test_without_our_credentials_other_machines_may_log_in(start, upstream, tmp_
     program = start("record", "-o", tmp_path / "r.jsonl", "--url", upstream.url, "--listen", "127.0.0.1:0")
     for path, status in (("/login", 200), (program.path, 403), ("/", 403)):
         client = program.client()
-        client.ask(method="GET", path=path, headers=[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")])
-        assert client.answer().status == status
+        client.send_request(method="GET", path=path, headers=[("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate")])
+        assert client.read_response().status == status
     assert program.stop() == 0
-    assert [line["status"] for line in of(lines_of(tmp_path / "r.jsonl"), "http", ev="response")] == [200, 403, 403]
+    assert [line["status"] for line in records_of(lines_of(tmp_path / "r.jsonl"), "http", ev="response")] == [200, 403, 403]
 
 
 def test_a_recording_does_not_choose_any_address_to_contact(start, recording, upstream, tmp_path):
@@ -217,7 +217,7 @@ def test_a_recording_does_not_choose_any_address_to_contact(start, recording, up
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     before = upstream.count
     program = start("replay", "--on-unmatched", "warn", "--listen", "127.0.0.1:0", tmp_path / "r.jsonl")
-    assert program.client().post(stream_load.HELLO).status == 200
-    assert program.client().post({**stream_load.HELLO, "method": "tools/list"}).status == 400
+    assert program.client().post(stream_load.INITIALIZE).status == 200
+    assert program.client().post({**stream_load.INITIALIZE, "method": "tools/list"}).status == 400
     assert program.stop() == 0
     assert upstream.count == before and not (tmp_path / "started").exists()

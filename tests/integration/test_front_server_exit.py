@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from front_clients import begin, initialize, modern, recorded, tool, wait_dead, wait_text
-from http_peers import Program, call, of, read_chunk
+from front_clients import open_session, initialize, stateless_request, recorded, tool, wait_for_exit, wait_text
+from http_peers import Program, call, records_of, read_chunk
 
 SERVER = """
 import json, os, signal, sys, time
@@ -72,7 +72,7 @@ for line in sys.stdin:
 """
 
 # How it ends; what its clients are told; what stands in its line: exit code, signal, why; what it has said before.
-WAYS = {
+EXIT_KINDS = {
     "exit": ("ended with exit code 7", 7, None, None),
     "signal": ("was ended by signal 9", None, 9, None),
     "close": ("closed stdout but did not exit; mcpreel ended it", None, 15, "closed stdout but did not exit; mcpreel ended it"),
@@ -103,104 +103,104 @@ def record(mcpreel, tmp_path):
         program.close()
 
 
-def overfill(program, headers):
+def exceed_queue_limit(program, headers):
     """More than is kept for a server that reads nothing, until it is ended for that."""
     client = program.client()
-    much = json.dumps({"jsonrpc": "2.0", "method": "notifications/much", "params": {"text": "x" * (60 << 20)}}).encode()
+    large_message = json.dumps({"jsonrpc": "2.0", "method": "notifications/much", "params": {"text": "x" * (60 << 20)}}).encode()
     for _ in range(5):
-        client.ask(body=much, headers=headers)
-        if client.answer().status != 202:
+        client.send_request(body=large_message, headers=headers)
+        if client.read_response().status != 202:
             return
     wait_text(program, '"ev":"exit"')
 
 
-def assert_refused(answer, request_id, says):
-    assert (answer.status, answer.json["id"], answer.json["error"]["code"]) == (502, request_id, -32000)
-    assert says in answer.json["error"]["message"]
+def assert_error_response(response, request_id, expected_text):
+    assert (response.status, response.json["id"], response.json["error"]["code"]) == (502, request_id, -32000)
+    assert expected_text in response.json["error"]["message"]
 
 
-def ask_to_end(program, way, headers, others):
+def make_server_exit(program, exit_kind, headers, others):
     """Has the server end; everything that is open is told so. `others` wait for something else meanwhile."""
     client = program.client()
-    message = tool(2, way)
+    message = tool(2, exit_kind)
     if headers and headers[0][1] == "2026-07-28":
-        message, headers = modern(2, "tools/call", name=way, arguments={})
-    client.ask(message, headers=headers)
-    says = WAYS[way][0]
-    if way == "deaf":
+        message, headers = stateless_request(2, "tools/call", name=exit_kind, arguments={})
+    client.send_request(message, headers=headers)
+    expected_text = EXIT_KINDS[exit_kind][0]
+    if exit_kind == "deaf":
         wait_text(program, '"name":"deaf"')
-        overfill(program, headers)
-    assert_refused(client.answer(), 2, says)
+        exceed_queue_limit(program, headers)
+    assert_error_response(client.read_response(), 2, expected_text)
     for request_id, other in others:
-        assert_refused(other.answer(), request_id, says)
+        assert_error_response(other.read_response(), request_id, expected_text)
 
 
-def assert_told(lines, way, conn, session, refusals):
+def assert_exit_recorded(lines, exit_kind, conn, session, refusals):
     """The recording has how the server ended, and why its clients were refused."""
-    says, code, signum, why = WAYS[way]
-    exits = [p for p in of(lines, "proc", ev="exit") if p["conn"] == conn]
+    expected_text, code, signum, why = EXIT_KINDS[exit_kind]
+    exits = [p for p in records_of(lines, "proc", ev="exit") if p["conn"] == conn]
     assert [(p.get("exit_code"), p.get("signal"), p.get("session")) for p in exits] == [(code, signum, session)]
     assert exits[0].get("why", "").endswith(why or "") and ("why" in exits[0]) == bool(why)
-    refused = {r["exchange"] for r in of(lines, "http", ev="response", status=502)}
-    ends = [e for e in of(lines, "http", ev="end") if e["exchange"] in refused]
+    refused = {r["exchange"] for r in records_of(lines, "http", ev="response", status=502)}
+    ends = [e for e in records_of(lines, "http", ev="end") if e["exchange"] in refused]
     assert len(ends) == refusals
-    assert all(e["by"] == "mcpreel" and e["clean"] and says in e["why"] for e in ends)
-    raw = [r["text"] for r in of(lines, "raw") if r["from"] == "server" and "by" not in r]
-    assert raw == (['{"jsonrpc":"2.0","id":'] if way == "mid-line" else [])
-    if way == "stderr":
-        assert sum(len(e["text"]) for e in of(lines, "stderr") if e["conn"] == conn) == 64 * (65536 + 1)
-    assert not [m for m in of(lines, "message", dir="s2c") if "error" in m["msg"]]
+    assert all(e["by"] == "mcpreel" and e["clean"] and expected_text in e["why"] for e in ends)
+    raw = [r["text"] for r in records_of(lines, "raw") if r["from"] == "server" and "by" not in r]
+    assert raw == (['{"jsonrpc":"2.0","id":'] if exit_kind == "mid-line" else [])
+    if exit_kind == "stderr":
+        assert sum(len(e["text"]) for e in records_of(lines, "stderr") if e["conn"] == conn) == 64 * (65536 + 1)
+    assert not [m for m in records_of(lines, "message", dir="s2c") if "error" in m["msg"]]
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_exit_of_a_sessions_server_ends_the_session(record, way):
+@pytest.mark.parametrize("exit_kind", EXIT_KINDS)
+def test_the_exit_of_a_sessions_server_ends_the_session(record, exit_kind):
     program = record("--max-message", "1MiB")  # of what overfills it nothing need be kept
-    client, session = begin(program)
+    client, session = open_session(program)
     waits = program.client()
-    waits.ask(tool(1, "hang"), headers=session)
+    waits.send_request(tool(1, "hang"), headers=session)
     wait_text(program, '"name":"hang"')
-    ask_to_end(program, way, session, [(1, waits)])
-    answer = client.post(call(3, "ping"), headers=session)
-    assert (answer.status, answer.json["id"]) == (404, 3)
-    client, session = begin(program)
+    make_server_exit(program, exit_kind, session, [(1, waits)])
+    response = client.post(call(3, "ping"), headers=session)
+    assert (response.status, response.json["id"]) == (404, 3)
+    client, session = open_session(program)
     assert client.post(call(4, "ping"), headers=session).status == 200
-    assert_told(recorded(program), way, 1, 1, 2)
-    assert program.err.count(WAYS[way][0]) == 1
+    assert_exit_recorded(recorded(program), exit_kind, 1, 1, 2)
+    assert program.err.count(EXIT_KINDS[exit_kind][0]) == 1
 
 
-@pytest.mark.parametrize("era, way", [
-    *(("2025-11-25", way) for way in WAYS if way not in ("deaf", "long")), ("2026-07-28", "exit"), ("2026-07-28", "close")])
-def test_the_exit_of_the_shared_server_fails_its_requests(record, era, way):
+@pytest.mark.parametrize("era, exit_kind", [
+    *(("2025-11-25", exit_kind) for exit_kind in EXIT_KINDS if exit_kind not in ("deaf", "long")), ("2026-07-28", "exit"), ("2026-07-28", "close")])
+def test_the_exit_of_the_shared_server_fails_its_requests(record, era, exit_kind):
     program = record()
     new = era == "2026-07-28"
     waits = program.client()
-    message, headers = modern(1, "tools/call", name="hang", arguments={}) if new else (tool(1, "hang"), [])
-    waits.ask(message, headers=headers)
+    message, headers = stateless_request(1, "tools/call", name="hang", arguments={}) if new else (tool(1, "hang"), [])
+    waits.send_request(message, headers=headers)
     wait_text(program, '"name":"hang"')
-    ask_to_end(program, way, headers[:1], [(1, waits)])
+    make_server_exit(program, exit_kind, headers[:1], [(1, waits)])
     client = program.client()
-    message, headers = modern(3, "ping") if new else (call(3, "ping"), [])
+    message, headers = stateless_request(3, "ping") if new else (call(3, "ping"), [])
     assert client.post(message, headers=headers).json["result"] == {}
-    client, session = begin(program)
+    client, session = open_session(program)
     assert client.post(call(4, "ping"), headers=session).status == 200
     lines = recorded(program)
-    assert_told(lines, way, 1, None, 2)
-    assert [p["conn"] for p in of(lines, "proc", ev="start")] == [1, 2, 3]
-    assert program.err.count(WAYS[way][0]) == 1
+    assert_exit_recorded(lines, exit_kind, 1, None, 2)
+    assert [p["conn"] for p in records_of(lines, "proc", ev="start")] == [1, 2, 3]
+    assert program.err.count(EXIT_KINDS[exit_kind][0]) == 1
 
 
 def test_a_server_that_exits_at_once_gives_an_error(record):
     program = record(env={"WAY": "at-once"})
     for _ in range(2):
         for message in (initialize(5), call(5, "ping")):
-            assert_refused(program.client().post(message), 5, "ended with exit code 3")
-    message, headers = modern(5, "ping")
-    assert_refused(program.client().post(message, headers=headers), 5, "ended with exit code 3")
+            assert_error_response(program.client().post(message), 5, "ended with exit code 3")
+    message, headers = stateless_request(5, "ping")
+    assert_error_response(program.client().post(message, headers=headers), 5, "ended with exit code 3")
     lines = recorded(program)
-    exits = of(lines, "proc", ev="exit")
+    exits = records_of(lines, "proc", ev="exit")
     assert {(p["exit_code"], p.get("why"), p.get("session")) for p in exits} == {(3, None, None)}
-    assert len(of(lines, "proc", ev="start")) == len(exits) >= 5
-    assert all("exit code 3" in e["why"] for e in of(lines, "http", ev="end")) and len(of(lines, "http", ev="end")) == 5
+    assert len(records_of(lines, "proc", ev="start")) == len(exits) >= 5
+    assert all("exit code 3" in e["why"] for e in records_of(lines, "http", ev="end")) and len(records_of(lines, "http", ev="end")) == 5
 
 
 def test_a_command_that_is_deleted_gives_an_error(record, tmp_path):
@@ -209,47 +209,47 @@ def test_a_command_that_is_deleted_gives_an_error(record, tmp_path):
     there.write_text(f"#!{sys.executable}\n{SERVER}")
     there.chmod(0o755)
     program = record(command=[there])
-    client, session = begin(program)
+    client, session = open_session(program)
     there.rename(away)
-    says = "No such file or directory".lower()
+    expected_text = "No such file or directory".lower()
     for message in (initialize(5), call(5, "ping")):
-        answer = program.client().post(message)
-        assert_refused(answer, 5, "server")
-        assert says in answer.json["error"]["message"].lower()
+        response = program.client().post(message)
+        assert_error_response(response, 5, "server")
+        assert expected_text in response.json["error"]["message"].lower()
     assert client.post(call(1, "ping"), headers=session).status == 200
     away.rename(there)
-    client, session = begin(program)
+    client, session = open_session(program)
     assert client.post(call(1, "ping"), headers=session).status == 200
     there.chmod(0o600)
     assert "permission denied" in program.client().post(initialize(5)).json["error"]["message"].lower()
     lines = recorded(program)
-    failed = of(lines, "proc", ev="failed")
-    assert [p["conn"] for p in failed] == [2, 3, 5] and [p["conn"] for p in of(lines, "proc", ev="start")] == [1, 4]
-    assert [says in p["why"].lower() for p in failed] == [True, True, False]
-    ends = [e for e in of(lines, "http", ev="end") if e["by"] == "mcpreel"]
+    failed = records_of(lines, "proc", ev="failed")
+    assert [p["conn"] for p in failed] == [2, 3, 5] and [p["conn"] for p in records_of(lines, "proc", ev="start")] == [1, 4]
+    assert [expected_text in p["why"].lower() for p in failed] == [True, True, False]
+    ends = [e for e in records_of(lines, "http", ev="end") if e["by"] == "mcpreel"]
     assert [p["why"] in e["why"] for p, e in zip(failed, ends, strict=True)] == [True] * 3
-    assert program.err.lower().count(says) == 2 and program.err.lower().count("permission denied") == 1
+    assert program.err.lower().count(expected_text) == 2 and program.err.lower().count("permission denied") == 1
 
 
 def test_a_stream_ends_with_an_error_event(record):
     program = record()
-    client, session = begin(program)
+    client, session = open_session(program)
     listener, asks = program.client(), program.client()
-    listener.ask(method="GET", headers=session)
+    listener.send_request(method="GET", headers=session)
     assert listener.head().status == 200
-    asks.ask(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
+    asks.send_request(call(1, "tools/call", name="progress", _meta={"progressToken": "t"}), headers=session)
     assert asks.head().status == 200
     assert "data:" in asks.event() and "notifications/progress" in asks.event()
-    client.ask(tool(2, "exit"), headers=session)
-    assert client.answer().status == 502
+    client.send_request(tool(2, "exit"), headers=session)
+    assert client.read_response().status == 502
     error = json.loads(asks.event().split("data: ")[1])
     assert (error["id"], error["error"]["code"]) == (1, -32000) and "exit code 7" in error["error"]["message"]
     assert read_chunk(asks) == b""
     while read_chunk(listener):
         pass
     lines = recorded(program)
-    ends = {e["exchange"]: e for e in of(lines, "http", ev="end")}
-    streams = [r["exchange"] for r in of(lines, "http", ev="response", media="sse")]
+    ends = {e["exchange"]: e for e in records_of(lines, "http", ev="end")}
+    streams = [r["exchange"] for r in records_of(lines, "http", ev="response", media="sse")]
     assert len(streams) == 2
     for exchange in streams:
         assert (ends[exchange]["by"], ends[exchange]["clean"]) == ("mcpreel", False) and "exit code 7" in ends[exchange]["why"]
@@ -258,51 +258,51 @@ def test_a_stream_ends_with_an_error_event(record):
 def test_an_http_sse_stream_ends_with_its_server(record):
     program = record()
     stream = program.client()
-    stream.ask(method="GET", path="/sse")
+    stream.send_request(method="GET", path="/sse")
     assert stream.head().status == 200
     endpoint = stream.event().split("data: ")[1].strip()
 
     def post(message):
         client = program.client()
-        client.ask(message, path=endpoint)
-        return client.answer()
+        client.send_request(message, path=endpoint)
+        return client.read_response()
 
     assert post(initialize(version="2024-11-05")).status == 202
     assert "serverInfo" in stream.event()
     assert post(tool(2, "close")).status == 202
     error = json.loads(stream.event().split("data: ")[1])
-    assert error["id"] == 2 and WAYS["close"][0] in error["error"]["message"]
+    assert error["id"] == 2 and EXIT_KINDS["close"][0] in error["error"]["message"]
     assert read_chunk(stream) == b""
     assert post(call(3, "ping")).status == 404
     lines = recorded(program)
-    assert [(p["signal"], p["session"]) for p in of(lines, "proc", ev="exit")] == [(15, 1)]
-    end = of(lines, "http", ev="end", by="mcpreel")[0]
-    assert not end["clean"] and WAYS["close"][0] in end["why"]
+    assert [(p["signal"], p["session"]) for p in records_of(lines, "proc", ev="exit")] == [(15, 1)]
+    end = records_of(lines, "http", ev="end", by="mcpreel")[0]
+    assert not end["clean"] and EXIT_KINDS["close"][0] in end["why"]
 
 
 def test_undelivered_messages_are_recorded(record):
     program = record()
-    client, session = begin(program)
-    quiet = [*session, ("Accept", "application/json")]
+    client, session = open_session(program)
+    without_streams = [*session, ("Accept", "application/json")]
     assert client.post({"jsonrpc": "2.0", "method": "notifications/list"}, headers=session).status == 202
-    assert client.post(call(1, "ping"), headers=quiet).status == 200
-    assert client.post(tool(2, "exit"), headers=quiet).status == 502
-    raw = of(recorded(program), "raw")
+    assert client.post(call(1, "ping"), headers=without_streams).status == 200
+    assert client.post(tool(2, "exit"), headers=without_streams).status == 502
+    raw = records_of(recorded(program), "raw")
     assert [(json.loads(r["text"])["method"], r["why"], r["session"]) for r in raw] == [
         ("notifications/tools/list_changed", "not delivered to a client", 1)]
 
 
 def test_a_server_that_outlives_its_session_is_ended(record):
     program = record()
-    client, session = begin(program)
+    client, session = open_session(program)
     pid = client.post(tool(1, "pid"), headers=session).json["result"]["pid"]
-    held = program.client()
-    held.ask(tool(2, "deaf"), headers=session)
+    waiting_client = program.client()
+    waiting_client.send_request(tool(2, "deaf"), headers=session)
     wait_text(program, '"name":"deaf"')
-    client.ask(method="DELETE", headers=session)
-    assert client.answer().status == 200
-    wait_dead(pid)
-    exits = of(recorded(program), "proc", ev="exit")
+    client.send_request(method="DELETE", headers=session)
+    assert client.read_response().status == 200
+    wait_for_exit(pid)
+    exits = records_of(recorded(program), "proc", ev="exit")
     assert [p["signal"] for p in exits] == [15]
     assert exits[0]["why"].endswith("did not exit after its stdin was closed; mcpreel ended it")
 
@@ -314,11 +314,11 @@ ENDS = {"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT, "SIGKILL": signal.SI
 def test_no_server_outlives_mcpreel(record, how):
     """Not those of sessions, be their clients there or gone, nor one that is shared, nor one that is stubborn."""
     program = record()
-    clients = [begin(program) for _ in range(3)]
+    clients = [open_session(program) for _ in range(3)]
     pids = [client.post(tool(1, "pid"), headers=session).json["result"]["pid"] for client, session in clients]
     pids.append(program.client().post(tool(1, "pid")).json["result"]["pid"])
     waits, session = clients[1]
-    waits.ask(tool(2, "close-and-hold"), headers=session)
+    waits.send_request(tool(2, "close-and-hold"), headers=session)
     clients[2][0].close()
     wait_text(program, '"name":"close-and-hold"')
     assert len(set(pids)) == 4
@@ -326,23 +326,23 @@ def test_no_server_outlives_mcpreel(record, how):
         program.process.kill()
     else:
         assert program.stop(ENDS[how]) == 0
-        assert len(of(recorded(program), "proc", ev="exit")) == 4
+        assert len(records_of(recorded(program), "proc", ev="exit")) == 4
     for pid in pids:
-        wait_dead(pid)
+        wait_for_exit(pid)
 
 
 def test_an_interrupted_recording_marks_open_requests(record):
     program = record()
-    client, session = begin(program)
+    client, session = open_session(program)
     listener = program.client()
-    listener.ask(method="GET", headers=session)
+    listener.send_request(method="GET", headers=session)
     assert listener.head().status == 200
     half = program.client()  # which never sends all of its request
     half.send(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{")
-    client.ask(tool(1, "hang"), headers=session)
+    client.send_request(tool(1, "hang"), headers=session)
     wait_text(program, '"name":"hang"')
     program.process.send_signal(signal.SIGINT)
-    answer = client.answer()
-    assert (answer.status, answer.json["error"]["message"]) == (503, "mcpreel was ended")
-    ends = [e for e in of(recorded(program), "http", ev="end") if e["by"] != "server"]
+    response = client.read_response()
+    assert (response.status, response.json["error"]["message"]) == (503, "mcpreel was ended")
+    ends = [e for e in records_of(recorded(program), "http", ev="end") if e["by"] != "server"]
     assert sorted((e["by"], e["why"]) for e in ends) == [("mcpreel", "mcpreel was ended")] * 3

@@ -10,16 +10,16 @@ import time
 
 import pytest
 
-from bridging import (META, READY, SESSION, bridge, echo, greeted, greeting, initialize, messages, old_server, recorded,  # noqa: F401
-                      serving, stdio, upstream)
-from http_peers import WAIT, Program, call, of, result
+from bridging import (META, INITIALIZED, SESSION, bridge, echo, initialized, initialize_response, initialize, messages, http_sse_server, recorded,  # noqa: F401
+                      session_server, stdio, upstream)
+from http_peers import WAIT, Program, call, records_of, result
 
 
 def test_a_session_is_forwarded_and_recorded_completely(upstream, bridge):
-    server = upstream(serving(echo))
-    one = greeted(bridge(server))
-    assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
-    assert one.close() == 0, one.said
+    server = upstream(session_server(echo))
+    one = initialized(bridge(server))
+    assert one.get_response(call("a", "tools/list")) == result("a", {"said": "tools/list"})
+    assert one.close() == 0, one.stderr_text
     posts = [r for r in server.requests if r.method == "POST"]
     assert [r.json.get("method") for r in posts] == ["initialize", "notifications/initialized", "tools/list"]
     assert [r.get("Mcp-Session-Id") for r in posts] == [None, SESSION, SESSION]
@@ -27,26 +27,26 @@ def test_a_session_is_forwarded_and_recorded_completely(upstream, bridge):
     assert all(r.get("Accept") == "application/json, text/event-stream" and r.get("Content-Type") == "application/json" for r in posts)
     assert [r.get("Mcp-Session-Id") for r in server.requests if r.method == "DELETE"] == [SESSION]
     lines = recorded(one)
-    assert messages(lines, "c2s") == [initialize(), READY, call("a", "tools/list")]
-    assert messages(lines, "s2c") == [greeting(0), result("a", {"said": "tools/list"})]
+    assert messages(lines, "c2s") == [initialize(), INITIALIZED, call("a", "tools/list")]
+    assert messages(lines, "s2c") == [initialize_response(0), result("a", {"said": "tools/list"})]
     assert lines[0]["transport"] == "http" and lines[-1]["exit_code"] == 0
-    assert {line.get("session") for line in of(lines, "message")} == {None, 1}
+    assert {line.get("session") for line in records_of(lines, "message")} == {None, 1}
     assert SESSION not in one.file.read_text()
 
 
 def test_the_recording_is_replayed_on_stdio_and_over_http(upstream, bridge, stdio, mcpreel):
-    one = greeted(bridge(upstream(serving(echo))))
-    assert one.ask(call("a", "tools/list"))
+    one = initialized(bridge(upstream(session_server(echo))))
+    assert one.get_response(call("a", "tools/list"))
     assert one.close() == 0
-    again = greeted(stdio("replay", one.file))
-    assert again.ask(call(7, "tools/list")) == result(7, {"said": "tools/list"})
-    assert again.close() == 0, again.said
+    again = initialized(stdio("replay", one.file))
+    assert again.get_response(call(7, "tools/list")) == result(7, {"said": "tools/list"})
+    assert again.close() == 0, again.stderr_text
     program = Program([mcpreel, "replay", "--listen", "0", one.file])
     try:
         client = program.client()
-        hello = client.post(initialize())
-        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
-        assert client.post(READY, headers=inside).status == 202
+        first_response = client.post(initialize())
+        inside = [("Mcp-Session-Id", first_response.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(INITIALIZED, headers=inside).status == 202
         assert client.post(call(9, "tools/list"), headers=inside).json == result(9, {"said": "tools/list"})
         assert program.stop() == 0
     finally:
@@ -56,28 +56,28 @@ def test_the_recording_is_replayed_on_stdio_and_over_http(upstream, bridge, stdi
 def test_a_message_is_recorded_before_it_is_forwarded(upstream, bridge):
     one = None
 
-    def look(conn, request):
+    def respond_and_check(conn, request):
         there = one.file.read_text()
         assert f'"id": {request.json["id"]}' in there or f'"id":{request.json["id"]}' in there
         echo(conn, request)
 
-    one = greeted(bridge(upstream(serving(look))))
+    one = initialized(bridge(upstream(session_server(respond_and_check))))
     for n in range(1, 20):
-        answer = one.ask(call(n, "ping"))
-        assert json.dumps(answer) in one.file.read_text()
+        response = one.get_response(call(n, "ping"))
+        assert json.dumps(response) in one.file.read_text()
     assert one.close() == 0
 
 
 def test_a_client_that_closes_at_once_gets_its_responses(upstream, mcpreel, run, tmp_path):
-    server = upstream(serving(echo))
-    said = [initialize(), READY, *(call(n, "ping") for n in range(1, 30))]
+    server = upstream(session_server(echo))
+    sent = [initialize(), INITIALIZED, *(call(n, "ping") for n in range(1, 30))]
     ran = run([mcpreel, "record", "--upstream-http", server.url, "-o", "r.jsonl"], cwd=tmp_path,
-              stdin=b"".join(json.dumps(m).encode() + b"\n" for m in said))
+              stdin=b"".join(json.dumps(m).encode() + b"\n" for m in sent))
     assert ran.code == 0, ran
     assert sorted(json.loads(line)["id"] for line in ran.out.splitlines()) == list(range(30))
     posted = [r.json for r in server.requests if r.method == "POST"]
-    assert sorted(map(json.dumps, posted)) == sorted(map(json.dumps, said))
-    assert posted[:2] == said[:2]
+    assert sorted(map(json.dumps, posted)) == sorted(map(json.dumps, sent))
+    assert posted[:2] == sent[:2]
 
 
 def test_responses_come_in_any_order_and_calls_run_concurrently(upstream, bridge):
@@ -88,51 +88,51 @@ def test_responses_come_in_any_order_and_calls_run_concurrently(upstream, bridge
             assert others.wait(WAIT)
         echo(conn, request)
 
-    one = greeted(bridge(upstream(serving(calls))))
-    one.say(call(1, "slow"), call(2, "quick"), call(3, "quick"))
-    assert {one.hear()["id"], one.hear()["id"]} == {2, 3}
+    one = initialized(bridge(upstream(session_server(calls))))
+    one.send(call(1, "slow"), call(2, "quick"), call(3, "quick"))
+    assert {one.receive()["id"], one.receive()["id"]} == {2, 3}
     others.set()
-    assert one.hear() == result(1, {"said": "slow"})
+    assert one.receive() == result(1, {"said": "slow"})
     assert one.close() == 0
 
 
 def test_server_requests_get_their_responses(upstream, bridge):
     """On the stream of a call, and on the server's own."""
     answers = queue.Queue()
-    question = {"jsonrpc": "2.0", "id": 0, "method": "roots/list"}
+    roots_request = {"jsonrpc": "2.0", "id": 0, "method": "roots/list"}
 
     def stream(conn, request):
         conn.sse()
-        conn.event({**question, "id": "own"})
+        conn.event({**roots_request, "id": "own"})
         conn.wait_end()
         return True
 
     def calls(conn, request):
         if "method" not in request.json:
             answers.put(request.json)
-            conn.answer(202)
+            conn.respond(202)
             return
         conn.sse()
-        conn.event(question)
+        conn.event(roots_request)
         assert answers.get(timeout=WAIT) == result(0, {"roots": []})
         conn.event(result(request.json["id"]))
         conn.last()
 
-    one = greeted(bridge(upstream(serving(calls, stream))))
-    assert one.hear() == {**question, "id": "own"}
-    one.say(result("own", {"roots": []}))
+    one = initialized(bridge(upstream(session_server(calls, stream))))
+    assert one.receive() == {**roots_request, "id": "own"}
+    one.send(result("own", {"roots": []}))
     assert answers.get(timeout=WAIT) == result("own", {"roots": []})
-    assert one.ask(call(1, "tools/call", name="x")) == question
-    one.say(result(0, {"roots": []}))
-    assert one.hear() == result(1)
+    assert one.get_response(call(1, "tools/call", name="x")) == roots_request
+    one.send(result(0, {"roots": []}))
+    assert one.receive() == result(1)
     assert one.close() == 0
 
 
 def test_an_aborted_stream_is_resumed(upstream, bridge):
-    asked = []
+    requests = []
 
     def calls(conn, request):
-        asked.append(request.json)
+        requests.append(request.json)
         conn.sse()
         conn.event("", id="e-1", retry=10)
         conn.last()
@@ -145,11 +145,11 @@ def test_an_aborted_stream_is_resumed(upstream, bridge):
         conn.last()
         return True
 
-    one = greeted(bridge(upstream(serving(calls, stream))))
-    assert one.ask(call(1, "tools/call", name="x")) == result(1)
+    one = initialized(bridge(upstream(session_server(calls, stream))))
+    assert one.get_response(call(1, "tools/call", name="x")) == result(1)
     assert one.close() == 0
-    assert len(asked) == 1
-    assert of(recorded(one), "http", ev="response", resumes={"stream": 1, "after": 1})
+    assert len(requests) == 1
+    assert records_of(recorded(one), "http", ev="response", resumes={"stream": 1, "after": 1})
 
 
 def test_a_stream_that_cannot_be_resumed_gives_an_error(upstream, bridge):
@@ -158,26 +158,26 @@ def test_a_stream_that_cannot_be_resumed_gives_an_error(upstream, bridge):
         conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}})
         conn.close()
 
-    one = greeted(bridge(upstream(serving(calls))))
-    assert one.ask(call(1, "tools/call", name="x"))["method"] == "notifications/message"
-    error = one.hear()
+    one = initialized(bridge(upstream(session_server(calls))))
+    assert one.get_response(call(1, "tools/call", name="x"))["method"] == "notifications/message"
+    error = one.receive()
     assert (error["id"], error["error"]["code"]) == (1, -32000)
     assert error["error"]["message"] == "the server closed the connection before its response was complete"
     assert one.close() == 0
-    broken = of(recorded(one), "http", ev="end", clean=False)
+    broken = records_of(recorded(one), "http", ev="end", clean=False)
     assert [line["why"] for line in broken] == [error["error"]["message"]]
 
 
 def test_an_unreachable_server_gives_an_error(bridge, run, mcpreel):
     one = bridge("http://127.0.0.1:1/mcp")
     for message in (initialize(), call("b")):
-        error = one.ask(message)
+        error = one.get_response(message)
         assert (error["id"], error["error"]["code"]) == (message["id"], -32000)
         assert "connect" in error["error"]["message"]
     assert one.close() == 4
     lines = recorded(one)
-    assert [line["why"] for line in of(lines, "http", ev="end")] == [error["error"]["message"]] * 2
-    assert [line["by"] for line in of(lines, "http", ev="response")] == ["mcpreel"] * 2
+    assert [line["why"] for line in records_of(lines, "http", ev="end")] == [error["error"]["message"]] * 2
+    assert [line["by"] for line in records_of(lines, "http", ev="response")] == ["mcpreel"] * 2
     assert lines[-1]["exit_code"] == 4
     checked = run([mcpreel, "check", one.file])  # there was no process that it could blame
     assert checked.code == 1 and b"HTTP exchanges that failed; the first: cannot connect" in checked.out and b"process" not in checked.out
@@ -189,40 +189,40 @@ def test_an_ended_session_can_be_initialized_again(upstream, bridge):
     def calls(conn, request):
         if not ended:
             ended.append(True)
-            conn.answer(404, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no such session"}})
+            conn.respond(404, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no such session"}})
         else:
             echo(conn, request)
 
-    one = greeted(bridge(upstream(serving(calls))))
-    assert one.ask(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "no such session"}}
-    assert one.ask(initialize(2)) == greeting(2)
-    assert one.ask(call(3)) == result(3, {"said": "ping"})
+    one = initialized(bridge(upstream(session_server(calls))))
+    assert one.get_response(call(1)) == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "no such session"}}
+    assert one.get_response(initialize(2)) == initialize_response(2)
+    assert one.get_response(call(3)) == result(3, {"said": "ping"})
     assert one.close() == 0
-    assert "the client has to initialize again" in one.said
+    assert "the client has to initialize again" in one.stderr_text
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_mcpreel_and_the_session(upstream, bridge, signum):
-    held = threading.Event()
+    release = threading.Event()
 
     def calls(conn, request):
-        held.set()
+        release.set()
         conn.wait_end()
 
-    server = upstream(serving(calls))
-    one = greeted(bridge(server))
-    one.say(call(1, "tools/call", name="long"))
-    assert held.wait(WAIT)
+    server = upstream(session_server(calls))
+    one = initialized(bridge(server))
+    one.send(call(1, "tools/call", name="long"))
+    assert release.wait(WAIT)
     one.process.send_signal(signum)
     assert one.end() == 0
-    assert one.hear() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "mcpreel was ended"}}
-    assert one.hear() is None
+    assert one.receive() == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "mcpreel was ended"}}
+    assert one.receive() is None
     assert "DELETE" in [r.method for r in server.requests]
     # The stream of its own may not have been refused yet.
-    assert {(e["by"], e["why"]) for e in of(recorded(one), "http", ev="end", clean=False)} == {("mcpreel", "mcpreel was ended")}
+    assert {(e["by"], e["why"]) for e in records_of(recorded(one), "http", ev="end", clean=False)} == {("mcpreel", "mcpreel was ended")}
 
 
-def many_held(upstream, bridge):
+def bridge_with_pending_requests(upstream, bridge):
     """A bridge with two thousand requests that wait, and a client that does not read: the first word of the server never comes."""
     begun = threading.Event()
 
@@ -240,26 +240,26 @@ def many_held(upstream, bridge):
     return one
 
 
-def wait_until_said(one, what):
+def wait_for_stderr(one, what):
     deadline = time.monotonic() + WAIT
-    while what not in one.said:
-        assert time.monotonic() < deadline, one.said
+    while what not in one.stderr_text:
+        assert time.monotonic() < deadline, one.stderr_text
         time.sleep(0.005)
 
 
 def test_a_late_reader_gets_an_error_for_each_request_that_a_signal_ended(upstream, bridge):
-    one = many_held(upstream, bridge)
+    one = bridge_with_pending_requests(upstream, bridge)
     one.process.send_signal(signal.SIGTERM)
-    wait_until_said(one, "2000 requests: mcpreel was ended")  # more than a pipe holds
+    wait_for_stderr(one, "2000 requests: mcpreel was ended")  # more than a pipe holds
     one.start_reading()
     assert one.end() == 4
-    assert [one.hear() for _ in range(2000)] == [
+    assert [one.receive() for _ in range(2000)] == [
         {"jsonrpc": "2.0", "id": n, "error": {"code": -32000, "message": "mcpreel was ended"}} for n in range(2000)]
-    assert one.hear() is None
+    assert one.receive() is None
 
 
 def test_a_client_that_never_reads_does_not_prevent_the_end(upstream, bridge):
-    one = many_held(upstream, bridge)
+    one = bridge_with_pending_requests(upstream, bridge)
     one.process.send_signal(signal.SIGTERM)
     assert one.end() == 4
     assert recorded(one)[-1]["exit_code"] == 4
@@ -267,7 +267,7 @@ def test_a_client_that_never_reads_does_not_prevent_the_end(upstream, bridge):
 
 def test_a_closed_client_is_not_waited_for(upstream, mcpreel, tmp_path):
     """However much the server has to say."""
-    begun, left = threading.Event(), threading.Event()
+    begun, disconnected = threading.Event(), threading.Event()
 
     def calls(conn, request):
         conn.sse()
@@ -276,63 +276,63 @@ def test_a_closed_client_is_not_waited_for(upstream, mcpreel, tmp_path):
                 conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x" * 1000}})
                 begun.set()
         except OSError:
-            left.set()
+            disconnected.set()
             raise
 
-    words = [mcpreel, "-q", "record", "--url", upstream(serving(calls)).url, "-o", tmp_path / "r.jsonl"]
+    words = [mcpreel, "-q", "record", "--url", upstream(session_server(calls)).url, "-o", tmp_path / "r.jsonl"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.stdin.write(json.dumps(call(1, "tools/call", name="long")).encode() + b"\n")
         process.stdin.close()
         assert begun.wait(WAIT)
         process.stdout.close()
-        assert left.wait(WAIT)
+        assert disconnected.wait(WAIT)
         assert process.wait(timeout=WAIT) == 0
 
 
 def test_a_session_that_the_server_does_not_delete_is_no_error(upstream, bridge):
-    one = greeted(bridge(upstream(serving(echo, delete=405))))
-    assert one.ask(call(1)) == result(1, {"said": "ping"})
+    one = initialized(bridge(upstream(session_server(echo, delete=405))))
+    assert one.get_response(call(1)) == result(1, {"said": "ping"})
     assert one.close() == 0
 
 
 def test_invalid_lines_are_recorded_and_not_sent(upstream, bridge):
-    server = upstream(serving(echo))
-    one = greeted(bridge(server))
+    server = upstream(session_server(echo))
+    one = initialized(bridge(server))
     one.write(b"hello\n\n{\"id\":{}}\n[]\n")
-    assert [one.hear()["error"]["code"] for _ in range(3)] == [-32700, -32600, -32600]
-    assert one.ask(call(1)) == result(1, {"said": "ping"})
+    assert [one.receive()["error"]["code"] for _ in range(3)] == [-32700, -32600, -32600]
+    assert one.get_response(call(1)) == result(1, {"said": "ping"})
     assert one.close() == 0
     lines = recorded(one)
-    assert [line["text"] for line in of(lines, "raw", **{"from": "client"})] == ["hello", "{\"id\":{}}", "[]"]
+    assert [line["text"] for line in records_of(lines, "raw", **{"from": "client"})] == ["hello", "{\"id\":{}}", "[]"]
     assert all(b"hello" not in r.body for r in server.requests)
 
 
 def test_a_batch_is_sent_as_one_and_its_responses_come_as_lines(upstream, bridge):
     def calls(conn, request):
-        conn.answer(json_=[result(one["id"]) for one in reversed(request.json) if "id" in one])
+        conn.respond(json_=[result(one["id"]) for one in reversed(request.json) if "id" in one])
 
-    server = upstream(serving(calls))
-    one = greeted(bridge(server))
+    server = upstream(session_server(calls))
+    one = initialized(bridge(server))
     one.write(json.dumps([call(1), call(2), {"jsonrpc": "2.0", "method": "notifications/x"}]).encode() + b"\n")
-    assert [one.hear(), one.hear()] == [result(2), result(1)]
+    assert [one.receive(), one.receive()] == [result(2), result(1)]
     assert one.close() == 0
     assert any(isinstance(r.json, list) for r in server.requests if r.body)
 
 
 def test_json_of_several_lines_becomes_one_line(upstream, bridge):
-    one = bridge(upstream(lambda conn: conn.request() and conn.answer(200, b'{\r\n "jsonrpc": "2.0",\n "id": 1, "result": {}\n}\n',
+    one = bridge(upstream(lambda conn: conn.request() and conn.respond(200, b'{\r\n "jsonrpc": "2.0",\n "id": 1, "result": {}\n}\n',
                                                                       [("Content-Type", "application/json; charset=utf-8")])))
-    assert one.ask(call(1)) == result(1)
+    assert one.get_response(call(1)) == result(1)
     assert one.close() == 0
 
 
 def test_megabytes_are_forwarded_in_both_directions(upstream, bridge):
-    one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(
+    one = initialized(bridge(upstream(session_server(lambda conn, request: conn.respond(
         json_=result(request.json["id"], {"back": request.json["params"]["text"]}))))))
     texts = ["x" * (1 << 20), "é\"\\" * (1 << 17), "z" * (2 << 20)]
-    writer = threading.Thread(target=lambda: one.say(*(call(n, "echo", text=text) for n, text in enumerate(texts, 1))))
+    writer = threading.Thread(target=lambda: one.send(*(call(n, "echo", text=text) for n, text in enumerate(texts, 1))))
     writer.start()
-    answers = sorted((one.hear() for _ in texts), key=lambda m: m["id"])
+    answers = sorted((one.receive() for _ in texts), key=lambda m: m["id"])
     writer.join(WAIT)
     assert answers == [result(n, {"back": text}) for n, text in enumerate(texts, 1)]
     assert one.close() == 0
@@ -343,13 +343,13 @@ def test_a_stateless_server_gets_headers_from_the_message(upstream, bridge):
 
     def serve(conn):
         while request := conn.request():
-            conn.answer(json_=result(request.json["id"], tools if request.json["method"] == "tools/list" else {}))
+            conn.respond(json_=result(request.json["id"], tools if request.json["method"] == "tools/list" else {}))
 
     server = upstream(serve)
     one = bridge(server)
     for n, (method, params) in enumerate([("server/discover", {}), ("tools/list", {}),
                                           ("tools/call", {"name": "weather", "arguments": {"city": "Tromsø"}})]):
-        assert one.ask(call(n, method, **params, _meta=META))["id"] == n
+        assert one.get_response(call(n, method, **params, _meta=META))["id"] == n
     assert one.close() == 0
     assert [r.method for r in server.requests] == ["POST"] * 3
     assert all(r.get("MCP-Protocol-Version") == "2026-07-28" and not r.get("Mcp-Session-Id") for r in server.requests)
@@ -363,19 +363,19 @@ def test_a_call_before_the_tool_list_is_sent_again_with_param_headers(upstream, 
 
     def serve(conn):
         while request := conn.request():
-            asked = request.json
-            if asked["method"] == "tools/list":
-                conn.answer(json_=result(asked["id"], tools))
-            elif request.get("Mcp-Param-City") != asked["params"]["arguments"]["city"]:
-                conn.answer(400, json_={"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32020, "message": "Mcp-Param-City"}})
+            requests = request.json
+            if requests["method"] == "tools/list":
+                conn.respond(json_=result(requests["id"], tools))
+            elif request.get("Mcp-Param-City") != requests["params"]["arguments"]["city"]:
+                conn.respond(400, json_={"jsonrpc": "2.0", "id": requests["id"], "error": {"code": -32020, "message": "Mcp-Param-City"}})
             else:
-                conn.answer(json_=result(asked["id"], {"said": asked["params"]["arguments"]["city"]}))
+                conn.respond(json_=result(requests["id"], {"said": requests["params"]["arguments"]["city"]}))
 
     server = upstream(serve)
     one = bridge(server)
-    ask = lambda n, city: call(n, "tools/call", name="weather", arguments={"city": city}, _meta=META)
-    assert one.ask(ask(1, "Oslo")) == result(1, {"said": "Oslo"})
-    assert one.ask(ask(2, "Bergen")) == result(2, {"said": "Bergen"})
+    weather_call = lambda n, city: call(n, "tools/call", name="weather", arguments={"city": city}, _meta=META)
+    assert one.get_response(weather_call(1, "Oslo")) == result(1, {"said": "Oslo"})
+    assert one.get_response(weather_call(2, "Bergen")) == result(2, {"said": "Bergen"})
     assert one.close() == 0
     assert [r.get("Mcp-Method") for r in server.requests] == ["tools/call", "tools/list", "tools/call", "tools/call"]
     assert server.requests[1].json["params"]["_meta"] == META
@@ -383,14 +383,14 @@ def test_a_call_before_the_tool_list_is_sent_again_with_param_headers(upstream, 
     assert [m.get("method") for m in messages(lines, "c2s")] == ["tools/call", "tools/list", "tools/call", "tools/call"]
     assert [m.get("error", {}).get("code") for m in messages(lines, "s2c")] == [-32020, None, None, None]
     again = stdio("replay", one.file)  # a server that knows no param headers rejects no request for them
-    assert again.ask(ask("a", "Oslo")) == result("a", {"said": "Oslo"})
-    assert again.ask(ask("b", "Bergen")) == result("b", {"said": "Bergen"})
-    assert again.close() == 0, again.said
+    assert again.get_response(weather_call("a", "Oslo")) == result("a", {"said": "Oslo"})
+    assert again.get_response(weather_call("b", "Bergen")) == result("b", {"said": "Bergen"})
+    assert again.close() == 0, again.stderr_text
     program = Program([mcpreel, "replay", "--listen", "0", one.file])
     try:
         heading = [("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/call"), ("Mcp-Name", "weather")]
-        assert program.client().post(ask(7, "Oslo"), headers=heading).json["error"]["code"] == -32020
-        assert program.client().post(ask(7, "Oslo"), headers=[*heading, ("Mcp-Param-City", "Oslo")]).json == result(7, {"said": "Oslo"})
+        assert program.client().post(weather_call(7, "Oslo"), headers=heading).json["error"]["code"] == -32020
+        assert program.client().post(weather_call(7, "Oslo"), headers=[*heading, ("Mcp-Param-City", "Oslo")]).json == result(7, {"said": "Oslo"})
         assert program.stop() == 0
     finally:
         program.close()
@@ -415,21 +415,21 @@ def test_messages_of_concurrent_requests_reach_the_client(upstream, bridge):
         conn.last()
 
     one = bridge(upstream(serve))
-    one.say(*(call(n, "tools/call", name="x", _meta=META) for n in (1, 2)))
-    heard = [one.hear() for _ in range(42)]
+    one.send(*(call(n, "tools/call", name="x", _meta=META) for n in (1, 2)))
+    received = [one.receive() for _ in range(42)]
     assert one.close() == 0
     for n in (1, 2):
-        own = [m for m in heard if m.get("id") == n or str(m.get("params", {}).get("data", "")).startswith(f"{n}: ")]
+        own = [m for m in received if m.get("id") == n or str(m.get("params", {}).get("data", "")).startswith(f"{n}: ")]
         assert own == [*(log(n, step) for step in range(20)), result(n)]
     lines = recorded(one)
-    assert sorted(map(json.dumps, messages(lines, "s2c"))) == sorted(map(json.dumps, heard))
+    assert sorted(map(json.dumps, messages(lines, "s2c"))) == sorted(map(json.dumps, received))
     for n, exchange in enumerate((1, 2), 1):
-        assert {json.dumps(line["msg"]) for line in of(lines, "message", dir="s2c", exchange=exchange)} == {
+        assert {json.dumps(line["msg"]) for line in records_of(lines, "message", dir="s2c", exchange=exchange)} == {
             json.dumps(m) for m in (*(log(n, step) for step in range(20)), result(n))}
 
 
 def test_a_stateless_cancellation_aborts_the_request(upstream, bridge):
-    begun, gone = threading.Event(), threading.Event()
+    begun, closed = threading.Event(), threading.Event()
 
     def serve(conn):
         request = conn.request()
@@ -437,65 +437,65 @@ def test_a_stateless_cancellation_aborts_the_request(upstream, bridge):
             conn.sse()
             begun.set()
             conn.wait_end()
-            gone.set()
+            closed.set()
         else:
             echo(conn, request)
 
     server = upstream(serve)
     one = bridge(server)
-    one.say(call(1, "tools/call", name="long", _meta=META))
+    one.send(call(1, "tools/call", name="long", _meta=META))
     assert begun.wait(WAIT)
-    one.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-    assert gone.wait(WAIT)
-    assert one.ask(call(2, "tools/list", _meta=META)) == result(2, {"said": "tools/list"})
+    one.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    assert closed.wait(WAIT)
+    assert one.get_response(call(2, "tools/list", _meta=META)) == result(2, {"said": "tools/list"})
     assert one.close() == 0
     assert not any(b"cancelled" in r.body for r in server.requests)
-    assert of(recorded(one), "http", ev="end", by="client", clean=False)
+    assert records_of(recorded(one), "http", ev="end", by="client", clean=False)
 
 
 @pytest.mark.parametrize("endpoint", ["/messages?sessionId={s}", "messages?sessionId={s}", "http://127.0.0.1:{p}/messages?sessionId={s}"])
 def test_an_http_sse_server_is_used(upstream, bridge, stdio, endpoint):
-    server = upstream(old_server(lambda conn: endpoint.format(s=SESSION, p=conn.sock.getsockname()[1])))
+    server = upstream(http_sse_server(lambda conn: endpoint.format(s=SESSION, p=conn.sock.getsockname()[1])))
     one = bridge(server.url.replace("/mcp", "/sse"))
-    greeted(one)
-    assert one.ask(call(1, "tools/list")) == result(1, {"said": "tools/list"})
-    assert one.close() == 0, one.said
-    assert "HTTP+SSE" in one.said
+    initialized(one)
+    assert one.get_response(call(1, "tools/list")) == result(1, {"said": "tools/list"})
+    assert one.close() == 0, one.stderr_text
+    assert "HTTP+SSE" in one.stderr_text
     assert SESSION not in one.file.read_text()
     lines = recorded(one)
-    assert messages(lines, "s2c") == [greeting(0), result(1, {"said": "tools/list"})]
-    assert {line["session"] for line in of(lines, "message") if line["exchange"] > 1} == {1}
-    again = greeted(stdio("replay", one.file))
-    assert again.ask(call(7, "tools/list")) == result(7, {"said": "tools/list"})
-    assert again.close() == 0, again.said
+    assert messages(lines, "s2c") == [initialize_response(0), result(1, {"said": "tools/list"})]
+    assert {line["session"] for line in records_of(lines, "message") if line["exchange"] > 1} == {1}
+    again = initialized(stdio("replay", one.file))
+    assert again.get_response(call(7, "tools/list")) == result(7, {"said": "tools/list"})
+    assert again.close() == 0, again.stderr_text
 
 
 def test_headers_are_sent_and_not_recorded(upstream, bridge):
-    server = upstream(serving(echo))
-    one = greeted(bridge(server, "--header", "X-Api-Key: canary-key-123456", "--header-env", "Authorization=TOKEN",
+    server = upstream(session_server(echo))
+    one = initialized(bridge(server, "--header", "X-Api-Key: canary-key-123456", "--header-env", "Authorization=TOKEN",
                          env={"TOKEN": "Bearer canary-token-123456"}))
-    assert one.ask(call(1))
+    assert one.get_response(call(1))
     assert one.close() == 0
     assert all(r.get("Authorization") == "Bearer canary-token-123456" and r.get("X-Api-Key") == "canary-key-123456"
                for r in server.requests)
-    assert "canary" not in one.file.read_text() and "canary" not in one.said
+    assert "canary" not in one.file.read_text() and "canary" not in one.stderr_text
 
 
 def test_a_session_id_that_the_server_repeats_is_not_recorded(upstream, bridge):
-    one = greeted(bridge(upstream(serving(lambda conn, request: conn.answer(json_=result(request.json["id"], {"session": SESSION}))))))
-    assert one.ask(call(1)) == result(1, {"session": SESSION})
+    one = initialized(bridge(upstream(session_server(lambda conn, request: conn.respond(json_=result(request.json["id"], {"session": SESSION}))))))
+    assert one.get_response(call(1)) == result(1, {"session": SESSION})
     assert one.close() == 0
     assert SESSION not in one.file.read_text() and "[REDACTED:session-1]" in one.file.read_text()
 
 
 def test_a_secret_in_the_url_is_not_recorded(upstream, bridge):
-    server = upstream(serving(echo))
-    one = greeted(bridge(f"http://user:canary-pw-123456@127.0.0.1:{server.port}/canary-path-8f3a9c1d2e7b6a5f4c/mcp?key=canary-query-123456"))
-    assert one.ask(call(1))
+    server = upstream(session_server(echo))
+    one = initialized(bridge(f"http://user:canary-pw-123456@127.0.0.1:{server.port}/canary-path-8f3a9c1d2e7b6a5f4c/mcp?key=canary-query-123456"))
+    assert one.get_response(call(1))
     assert one.close() == 0
     assert server.requests[0].target == "/canary-path-8f3a9c1d2e7b6a5f4c/mcp?key=canary-query-123456"
     assert server.requests[0].get("Authorization").startswith("Basic ")
-    assert "canary" not in one.file.read_text() and "canary" not in one.said
+    assert "canary" not in one.file.read_text() and "canary" not in one.stderr_text
 
 
 @pytest.fixture(scope="module")
@@ -515,41 +515,41 @@ def tls(certificate):
 
 
 def test_tls_accepts_a_trusted_certificate(upstream, bridge, tls, certificate):
-    one = greeted(bridge(upstream(serving(echo), tls=tls), "--cacert", certificate / "cert.pem"))
+    one = initialized(bridge(upstream(session_server(echo), tls=tls), "--cacert", certificate / "cert.pem"))
     for n in range(1, 5):
-        assert one.ask(call(n, "ping")) == result(n, {"said": "ping"})
+        assert one.get_response(call(n, "ping")) == result(n, {"said": "ping"})
     assert one.close() == 0
 
 
 def test_tls_rejects_other_certificates(upstream, bridge, tls):
-    one = bridge(upstream(serving(echo), tls=tls))
-    assert "certificate" in one.ask(initialize())["error"]["message"]
+    one = bridge(upstream(session_server(echo), tls=tls))
+    assert "certificate" in one.get_response(initialize())["error"]["message"]
     assert one.close() == 4
 
 
 def test_a_client_that_does_not_read_pauses_the_server(upstream, bridge):
     """And gets everything once it does."""
-    count, size, said = 600, 100 << 10, []
+    count, size, sent = 600, 100 << 10, []
 
     def calls(conn, request):
         conn.sse()
         for n in range(count):
             conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"n": n, "data": "x" * size}})
-            said.append(n)
+            sent.append(n)
         conn.event(result(1))
         conn.last()
 
-    one = bridge(upstream(serving(calls)), reads=False)
-    one.say(call(1, "tools/call", name="flood"))
+    one = bridge(upstream(session_server(calls)), reads=False)
+    one.send(call(1, "tools/call", name="flood"))
     before = -1
-    while before != len(said):  # until it says no more
-        before = len(said)
+    while before != len(sent):  # until it says no more
+        before = len(sent)
         time.sleep(0.5)
-    assert len(said) < count / 2  # thirty megabytes are more than anybody keeps for a client
+    assert len(sent) < count / 2  # thirty megabytes are more than anybody keeps for a client
     one.start_reading()
-    heard = [one.hear() for _ in range(count + 1)]
-    assert [m["params"]["n"] for m in heard[:-1]] == list(range(count))
-    assert heard[-1] == result(1)
+    received = [one.receive() for _ in range(count + 1)]
+    assert [m["params"]["n"] for m in received[:-1]] == list(range(count))
+    assert received[-1] == result(1)
     assert one.close() == 0
 
 
@@ -557,48 +557,48 @@ def test_a_client_that_does_not_read_pauses_the_server(upstream, bridge):
 
 
 @pytest.fixture
-def little(upstream, bridge, tmp_path):
+def small_recording(upstream, bridge, tmp_path):
     """A recording with one answer in it."""
-    one = greeted(bridge(upstream(serving(echo))))
-    assert one.ask(call(1, "tools/list"))
+    one = initialized(bridge(upstream(session_server(echo))))
+    assert one.get_response(call(1, "tools/list"))
     assert one.close() == 0
     os.rename(one.file, tmp_path / "little.jsonl")
     return tmp_path / "little.jsonl"
 
 
-def test_an_unrecorded_request_is_sent_to_an_http_server(upstream, stdio, little):
-    server = upstream(serving(echo))
-    one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", server.url, little))
-    assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
+def test_an_unrecorded_request_is_sent_to_an_http_server(upstream, stdio, small_recording):
+    server = upstream(session_server(echo))
+    one = initialized(stdio("replay", "--on-unmatched", "passthrough", "--url", server.url, small_recording))
+    assert one.get_response(call("a", "tools/list")) == result("a", {"said": "tools/list"})
     assert not server.seen
-    assert one.ask(call("b", "prompts/list")) == result("b", {"said": "prompts/list"})
-    assert one.ask(call("c", "resources/list")) == result("c", {"said": "resources/list"})
-    assert one.close() == 0, one.said
-    asked = [r.json.get("method") for r in server.requests if r.body]
-    assert asked == ["initialize", "notifications/initialized", "prompts/list", "resources/list"]
+    assert one.get_response(call("b", "prompts/list")) == result("b", {"said": "prompts/list"})
+    assert one.get_response(call("c", "resources/list")) == result("c", {"said": "resources/list"})
+    assert one.close() == 0, one.stderr_text
+    requests = [r.json.get("method") for r in server.requests if r.body]
+    assert requests == ["initialize", "notifications/initialized", "prompts/list", "resources/list"]
     assert "DELETE" in [r.method for r in server.requests]
 
 
-def test_http_clients_use_an_http_server_for_passthrough(upstream, mcpreel, little):
-    server = upstream(serving(echo))
-    program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--upstream-http", server.url, little])
+def test_http_clients_use_an_http_server_for_passthrough(upstream, mcpreel, small_recording):
+    server = upstream(session_server(echo))
+    program = Program([mcpreel, "replay", "--listen", "0", "--on-unmatched", "passthrough", "--upstream-http", server.url, small_recording])
     try:
         client = program.client()
-        hello = client.post(initialize())
-        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
-        assert client.post(READY, headers=inside).status == 202
+        first_response = client.post(initialize())
+        inside = [("Mcp-Session-Id", first_response.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(INITIALIZED, headers=inside).status == 202
         assert client.post(call(9, "tools/list"), headers=inside).json == result(9, {"said": "tools/list"})
-        answer = client.post(call(10, "prompts/list"), headers=inside)
-        assert b'"said": "prompts/list"' in answer.body or b'"said":"prompts/list"' in answer.body
+        response = client.post(call(10, "prompts/list"), headers=inside)
+        assert b'"said": "prompts/list"' in response.body or b'"said":"prompts/list"' in response.body
         assert program.stop() == 0, program.err
     finally:
         program.close()
 
 
-def test_an_unreachable_passthrough_server_gives_an_error(stdio, little):
-    one = greeted(stdio("replay", "--on-unmatched", "passthrough", "--url", "http://127.0.0.1:1/mcp", little))
-    assert one.ask(call("b", "prompts/list"))["error"]["message"].startswith(
+def test_an_unreachable_passthrough_server_gives_an_error(stdio, small_recording):
+    one = initialized(stdio("replay", "--on-unmatched", "passthrough", "--url", "http://127.0.0.1:1/mcp", small_recording))
+    assert one.get_response(call("b", "prompts/list"))["error"]["message"].startswith(
         "not recorded, and the passthrough server does not respond: cannot connect to 'http://127.0.0.1:1'")
-    assert one.ask(call("a", "tools/list")) == result("a", {"said": "tools/list"})
+    assert one.get_response(call("a", "tools/list")) == result("a", {"said": "tools/list"})
     assert one.close() == 4
-    assert "connect" in one.said
+    assert "connect" in one.stderr_text

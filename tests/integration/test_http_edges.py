@@ -8,10 +8,10 @@ import threading
 
 import pytest
 
-from http_peers import BOTH, JSON, Program, call, compose, of, read_head, result, silent_after
+from http_peers import BOTH, JSON, Program, call, compose, records_of, read_head, result, no_response_after
 from test_http_record import initialize, messages, record, recorded, upstream  # noqa: F401
 
-ASK = call(5, "tools/call", name="t", arguments={"text": "x" * 300})
+CALL = call(5, "tools/call", name="t", arguments={"text": "x" * 300})
 
 
 def half_sent(program, message, at=40):
@@ -39,7 +39,7 @@ def test_a_response_may_begin_before_the_request_is_complete(upstream, record, m
         conn.last()
 
     program = record(upstream(serve).url)
-    client, rest = half_sent(program, ASK)
+    client, rest = half_sent(program, CALL)
     assert client.head().status == 200 and "id: p" in client.event()
     client.send(rest)
     assert "xxx" in client.event()
@@ -47,16 +47,16 @@ def test_a_response_may_begin_before_the_request_is_complete(upstream, record, m
     lines = recorded(program)
     assert [(line["type"], line.get("ev") or line.get("dir")) for line in lines[1:-1]] == [
         ("http", "request"), ("http", "response"), ("sse", None), ("message", "c2s"), ("message", "s2c"), ("http", "end")]
-    assert of(lines, "http", ev="request")[0]["body"] == "late"
-    assert messages(lines, dir="c2s") == [ASK]
-    assert "stream" not in of(lines, "message", dir="c2s")[0] and "latency_ms" in of(lines, "message", dir="s2c")[0]
-    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+    assert records_of(lines, "http", ev="request")[0]["body"] == "late"
+    assert messages(lines, dir="c2s") == [CALL]
+    assert "stream" not in records_of(lines, "message", dir="c2s")[0] and "latency_ms" in records_of(lines, "message", dir="s2c")[0]
+    assert (records_of(lines, "http", ev="end")[0]["by"], records_of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
     assert checked(mcpreel, program).returncode == 0
 
     again = Program([mcpreel, "replay", "--listen", "0", program.file])
     try:
-        answer = again.client().post({**ASK, "id": "other"}, headers=[("MCP-Protocol-Version", "2025-06-18")])
-        assert answer.status == 200 and '"text": "xxx"' in answer.body.decode() and '"other"' in answer.body.decode()
+        response = again.client().post({**CALL, "id": "other"}, headers=[("MCP-Protocol-Version", "2025-06-18")])
+        assert response.status == 200 and '"text": "xxx"' in response.body.decode() and '"other"' in response.body.decode()
     finally:
         again.close()
 
@@ -66,39 +66,39 @@ def test_a_request_rejected_before_its_end_is_recorded_in_part(upstream, record,
     def serve(conn):
         read_head(conn)
         conn.exactly(40)
-        conn.answer(status, b"no", [("Content-Type", "text/plain")])
+        conn.respond(status, b"no", [("Content-Type", "text/plain")])
         conn.wait_end()
 
     program = record(upstream(serve).url)
-    client, rest = half_sent(program, ASK)
-    answer = client.answer()
-    assert (answer.status, answer.body, answer.get("connection")) == (status, b"no", "close")
+    client, rest = half_sent(program, CALL)
+    response = client.read_response()
+    assert (response.status, response.body, response.get("connection")) == (status, b"no", "close")
     client.send(rest)
     client.rest()
     lines = recorded(program)
-    assert of(lines, "http", ev="request")[0]["body"] == "late"
-    assert [(r["from"], r["text"], r["why"]) for r in of(lines, "raw")] == [
-        ("client", json.dumps(ASK)[:40], "cut off"), ("server", "no", "not JSON")]
-    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+    assert records_of(lines, "http", ev="request")[0]["body"] == "late"
+    assert [(r["from"], r["text"], r["why"]) for r in records_of(lines, "raw")] == [
+        ("client", json.dumps(CALL)[:40], "cut off"), ("server", "no", "not JSON")]
+    assert (records_of(lines, "http", ev="end")[0]["by"], records_of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
 
 
 @pytest.mark.parametrize("ends", [[], [("Connection", "close")]], ids=["stays", "closes"])
 def test_a_request_rejected_for_its_head_is_recorded_without_body(upstream, record, mcpreel, ends):  # noqa: F811
     def serve(conn):
         read_head(conn)
-        conn.answer(401, b"", ends)
+        conn.respond(401, b"", ends)
         conn.wait_end()
 
     program = record(upstream(serve).url)
-    client, rest = half_sent(program, ASK, at=0)
-    assert client.answer().status == 401
+    client, rest = half_sent(program, CALL, at=0)
+    assert client.read_response().status == 401
     client.send(rest)
     client.rest()
     lines = recorded(program)
     assert [line.get("ev") or line["type"] for line in lines[1:-1]] == ["request", "response", "raw", "end"]
-    assert of(lines, "http", ev="request")[0]["body"] == "late"
-    assert [(r["from"], r["text"], r["why"]) for r in of(lines, "raw")] == [("client", "", "cut off")]
-    assert (of(lines, "http", ev="end")[0]["by"], of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
+    assert records_of(lines, "http", ev="request")[0]["body"] == "late"
+    assert [(r["from"], r["text"], r["why"]) for r in records_of(lines, "raw")] == [("client", "", "cut off")]
+    assert (records_of(lines, "http", ev="end")[0]["by"], records_of(lines, "http", ev="end")[0]["clean"]) == ("server", True)
     assert checked(mcpreel, program).returncode == 0
 
 
@@ -106,24 +106,24 @@ def test_a_401_and_a_405_for_get_are_not_logged_as_unusual(upstream, record, mcp
     def serve(conn):
         while request := conn.request():
             if request.method == "GET":
-                conn.answer(405, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "Method not allowed."}})
+                conn.respond(405, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": "Method not allowed."}})
             elif not request.get("authorization"):
-                conn.answer(401, b'{"error":"invalid_token"}', [JSON, ("WWW-Authenticate", "Bearer")])
+                conn.respond(401, b'{"error":"invalid_token"}', [JSON, ("WWW-Authenticate", "Bearer")])
             elif "id" not in request.json:
-                conn.answer(202, b"Accepted")
+                conn.respond(202, b"Accepted")
             else:
-                conn.answer(json_=result(request.json["id"]))
+                conn.respond(json_=result(request.json["id"]))
 
     program = record(upstream(serve).url)
     client, login = program.client(), [("Authorization", "Bearer t0k3n-9f8e7d6c")]
     assert client.post(initialize()).status == 401
     assert client.post(initialize(1), headers=login).status == 200
     assert client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=login).status == 202
-    client.ask(method="GET", headers=login)
-    assert client.answer().status == 405
+    client.send_request(method="GET", headers=login)
+    assert client.read_response().status == 405
     recorded(program)
-    judged = checked(mcpreel, program)
-    assert (judged.returncode, judged.stdout) == (0, f"{program.file}: ok, 5 messages\n")
+    findings = checked(mcpreel, program)
+    assert (findings.returncode, findings.stdout) == (0, f"{program.file}: ok, 5 messages\n")
     shown = subprocess.run([mcpreel, "show", program.file], capture_output=True, text=True, timeout=60).stdout
     assert [re.search(word, shown) is not None for word in (r"initialize +http 401", r"initialize +ok", r"rejected by HTTP +rpc -32000",
                                                             "malformed", "unexpected response")] == [True, True, True, False, False]
@@ -132,21 +132,21 @@ def test_a_401_and_a_405_for_get_are_not_logged_as_unusual(upstream, record, mcp
 
 
 def test_an_open_request_at_the_end_is_reported(upstream, record):  # noqa: F811
-    asked = threading.Event()
-    program = record(upstream(silent_after(asked)).url)
+    requested = threading.Event()
+    program = record(upstream(no_response_after(requested)).url)
     client = program.client()
-    client.ask(call("mine"))
-    assert asked.wait(60)
+    client.send_request(call("mine"))
+    assert requested.wait(60)
     program.process.send_signal(signal.SIGTERM)
-    answer = client.answer()
-    assert (answer.status, answer.json["id"], answer.json["error"]["message"]) == (503, "mine", "mcpreel was ended")
-    assert [(e["by"], e["why"]) for e in of(recorded(program), "http", ev="end")] == [("mcpreel", "mcpreel was ended")]
+    response = client.read_response()
+    assert (response.status, response.json["id"], response.json["error"]["message"]) == (503, "mine", "mcpreel was ended")
+    assert [(e["by"], e["why"]) for e in records_of(recorded(program), "http", ev="end")] == [("mcpreel", "mcpreel was ended")]
 
 
-LENT = "canary-7c1e55aa02"
+ADDED_SECRET = "canary-7c1e55aa02"
 HERE = "127.0.0.1:{port}"
 # Ways in which a client might have a header of ours shown: what it sends, the status it gets, and whether the server hears of it.
-SPIES = [
+ECHOING_SERVERS = [
     ("the server is to repeat it", "TRACE /mcp HTTP/1.1", [], 405, False),
     ("the same on another path", "TRACE /else HTTP/1.1", [], 405, False),
     ("in small letters", "trace /mcp HTTP/1.1", [], 405, False),
@@ -164,35 +164,35 @@ SPIES = [
 ]
 
 
-@pytest.mark.parametrize("start,headers,status,heard", [row[1:] for row in SPIES], ids=[row[0] for row in SPIES])
-def test_an_added_header_is_not_printed(upstream, record, start, headers, status, heard):  # noqa: F811
+@pytest.mark.parametrize("start,headers,status,status_line", [row[1:] for row in ECHOING_SERVERS], ids=[row[0] for row in ECHOING_SERVERS])
+def test_an_added_header_is_not_printed(upstream, record, start, headers, status, status_line):  # noqa: F811
     other = upstream()
 
     def serve(conn):
         while request := conn.request():
             if request.target == "/away":
-                conn.answer(307, headers=[("Location", f"http://127.0.0.1:{other.port}/mcp")])
+                conn.respond(307, headers=[("Location", f"http://127.0.0.1:{other.port}/mcp")])
             else:
                 shown = str(request.headers).encode() if request.method.upper() in ("TRACE", "TRACK", "CONNECT") else b"{}"
-                conn.answer(200, shown, [("Content-Type", "message/http")])
+                conn.respond(200, shown, [("Content-Type", "message/http")])
 
     server = upstream(serve)
-    program = record(server.url, "--header-env", "Authorization=LENT", env={"LENT": f"Bearer {LENT}"})
+    program = record(server.url, "--header-env", "Authorization=LENT", env={"LENT": f"Bearer {ADDED_SECRET}"})
     names = {"here": HERE.format(port=program.port), "other": f"127.0.0.1:{other.port}", "server": f"127.0.0.1:{server.port}"}
     client = program.client()
     given = [(n, v.format(**names)) for n, v in headers]
     host = [] if any(n == "Host" for n, _ in given) else [("Host", names["here"])]
     client.send(compose(start.format(**names), [*host, *given, ("Connection", "close")] if len(given) == 0 else [*host, *given], sized=False))
-    answer = client.answer()
-    text = str(answer.headers) + answer.body.decode()
-    assert LENT not in text
-    assert answer.status == status or (status is None and answer.status in (400, 403)), text
+    response = client.read_response()
+    text = str(response.headers) + response.body.decode()
+    assert ADDED_SECRET not in text
+    assert response.status == status or (status is None and response.status in (400, 403)), text
     if status == 405:
-        assert answer.get("allow") == "GET, POST, DELETE" and "are not forwarded" in text
-    assert [request.get("authorization") for request in server.requests] == ([f"Bearer {LENT}"] if heard else [])
+        assert response.get("allow") == "GET, POST, DELETE" and "are not forwarded" in text
+    assert [request.get("authorization") for request in server.requests] == ([f"Bearer {ADDED_SECRET}"] if status_line else [])
     assert not other.requests and not other.count
     recorded(program)
-    assert LENT not in program.file.read_text() and LENT not in program.err
+    assert ADDED_SECRET not in program.file.read_text() and ADDED_SECRET not in program.err
 
 
 COOKIES = ["sid=v1; Domain=example.org; Path=/; HttpOnly", "lb=2; domain=.auth.example.org;Secure", "own=3; Path=/mcp",
@@ -206,21 +206,21 @@ def test_cookies_of_the_servers_domain_are_accepted_by_the_client(upstream, reco
             if request.method == "CONNECT":  # it plays the proxy, too, through which alone such a name can be reached
                 conn.send(b"HTTP/1.1 200 OK\r\n\r\n")
             else:
-                conn.answer(200, b"{}", [JSON, *(("Set-Cookie", line) for line in COOKIES)])
+                conn.respond(200, b"{}", [JSON, *(("Set-Cookie", line) for line in COOKIES)])
 
     server = upstream(serve)
     program = record(f"http://auth.example.org:{server.port}/mcp",
                      env={"http_proxy": f"http://127.0.0.1:{server.port}", "no_proxy": "", "NO_PROXY": ""})
     client = program.client()
-    client.ask(method="GET", path=path)
-    assert client.answer().all("set-cookie") == ["sid=v1; Path=/; HttpOnly", "lb=2;Secure", *COOKIES[2:]]
+    client.send_request(method="GET", path=path)
+    assert client.read_response().all("set-cookie") == ["sid=v1; Path=/; HttpOnly", "lb=2;Secure", *COOKIES[2:]]
     recorded(program)
 
 
 def test_a_wrong_path_gives_one_hint(upstream, record):  # noqa: F811
     def serve(conn):
         while conn.request():
-            conn.answer(404, b"nothing here")
+            conn.respond(404, b"nothing here")
 
     program = record(upstream(serve).url)
     client = program.client()
@@ -232,7 +232,7 @@ def test_a_wrong_path_gives_one_hint(upstream, record):  # noqa: F811
 def test_a_404_for_an_ended_session_gives_no_hint(upstream, record):  # noqa: F811
     def serve(conn):
         while request := conn.request():
-            conn.answer(404 if request.json["id"] else 200, json_=result(request.json["id"]))
+            conn.respond(404 if request.json["id"] else 200, json_=result(request.json["id"]))
 
     program = record(upstream(serve).url)
     client = program.client()
@@ -250,7 +250,7 @@ def test_the_end_of_an_unused_stream_is_not_logged(upstream, record, mcpreel, ru
 
     program = record(upstream(serve).url)
     client = program.client()
-    client.ask(method="GET")
+    client.send_request(method="GET")
     assert client.head().status == 200
     assert program.stop() == 0, program.err
     checked = run([mcpreel, "check", program.file])
@@ -263,9 +263,9 @@ def test_a_recording_with_a_redirect_is_replayed(upstream, record, mcpreel, matc
     def serve(conn):
         while request := conn.request():
             if " /mcp " in request.start:
-                conn.answer(307, headers=[("Location", "/mcp/")])
+                conn.respond(307, headers=[("Location", "/mcp/")])
             else:
-                conn.answer(json_=result(request.json["id"], {"heard": request.json["id"]}))
+                conn.respond(json_=result(request.json["id"], {"heard": request.json["id"]}))
 
     program = record(upstream(serve).url)
     client = program.client()
@@ -295,9 +295,9 @@ def test_each_failure_of_a_server_is_reported_once(upstream, record):  # noqa: F
     program = record(upstream(serve).url)
     for number, name in enumerate(["cut", "chunk", "cut", "chunk", "cut"]):
         client = program.client()
-        client.ask(call(number, "tools/call", name=name))
+        client.send_request(call(number, "tools/call", name=name))
         client.rest()
     assert program.stop() == 0
-    told = [line for line in program.err.splitlines() if " aborted: " in line]
-    assert [line.split(" aborted")[0].split()[-1] for line in told] == ["1", "2"], program.err
-    assert len({line.split("aborted: ")[1] for line in told}) == 2
+    abort_lines = [line for line in program.err.splitlines() if " aborted: " in line]
+    assert [line.split(" aborted")[0].split()[-1] for line in abort_lines] == ["1", "2"], program.err
+    assert len({line.split("aborted: ")[1] for line in abort_lines}) == 2

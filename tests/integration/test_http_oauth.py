@@ -7,10 +7,10 @@ import urllib.parse
 
 import pytest
 
-from http_peers import JSON, Program, Upstream, call, lines_of, of, result
+from http_peers import JSON, Program, Upstream, call, lines_of, records_of, result
 
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
-BACK = "http://localhost:3/callback"
+REDIRECT_URI = "http://localhost:3/callback"
 METADATA = "/.well-known/oauth-protected-resource/mcp"
 CANARIES = {name: f"canary-{name}-8d1f6a02c9" for name in (
     "code", "state", "verifier", "client-secret", "access", "refresh", "password", "registration", "cookie", "client-id")}
@@ -20,19 +20,19 @@ class Login:
     """A server that wants a login, and its authorization server: itself, or, if named, another one."""
 
     def __init__(self, authorization=None, challenge=None, issuer="", login=False, name=None, names_issuer=True, as_called=False):
-        self.elsewhere, self.issuer, self.login, self.names_issuer = authorization, issuer, login, names_issuer
+        self.authorization_server, self.issuer, self.login, self.names_issuer = authorization, issuer, login, names_issuer
         self.challenge = challenge or (lambda me: [f'Bearer resource_metadata="{me}{METADATA}", scope="mcp"'])
         self.as_called = as_called  # it calls itself what its clients write as Host
         self.upstream = Upstream(self.serve)
         self.me = f"http://{name or '127.0.0.1'}:{self.upstream.port}"
-        self.asked = []  # the resources that codes and tokens were asked for
+        self.requested_resources = []  # the resources that codes and tokens were asked for
         self.url = f"{self.me}/mcp"
         # A server that has a name is elsewhere, and can only be reached through a proxy, which it plays, too.
         self.env = {"http_proxy": f"http://127.0.0.1:{self.upstream.port}", "no_proxy": "", "NO_PROXY": ""} if name else {}
 
     @property
     def authorization(self):
-        return self.elsewhere.me if self.elsewhere else self.me
+        return self.authorization_server.me if self.authorization_server else self.me
 
     def serve(self, conn):
         while request := conn.request():
@@ -43,23 +43,23 @@ class Login:
                 self.me = f"http://{request.get('host')}"
             target = urllib.parse.urlsplit(request.target)
             given = dict(urllib.parse.parse_qsl(target.query or request.body.decode("latin-1")))
-            getattr(self, "at_" + re.sub(r"\W+", "_", target.path).strip("_"), self.nowhere)(conn, request, given)
+            getattr(self, "at_" + re.sub(r"\W+", "_", target.path).strip("_"), self.respond_404)(conn, request, given)
 
-    def nowhere(self, conn, request, given):
-        conn.answer(404, b"nothing here")
+    def respond_404(self, conn, request, given):
+        conn.respond(404, b"nothing here")
 
     def at_mcp(self, conn, request, given):
         if request.get("authorization") != f"Bearer {CANARIES['access']}":
-            conn.answer(401, json_={"error": "invalid_token"},
+            conn.respond(401, json_={"error": "invalid_token"},
                         headers=[("WWW-Authenticate", line) for line in self.challenge(self.me)])
         elif request.json["method"] == "tools/call":
-            conn.answer(403, json_={}, headers=[
+            conn.respond(403, json_={}, headers=[
                 ("WWW-Authenticate", f'Bearer error="insufficient_scope", scope="w", resource_metadata="{self.me}{METADATA}"')])
         else:
-            conn.answer(json_=result(request.json["id"]))
+            conn.respond(json_=result(request.json["id"]))
 
     def at_well_known_oauth_protected_resource_mcp(self, conn, request, given):
-        conn.answer(headers=[("ETag", '"1"'), ("Cache-Control", "max-age=3600"), JSON], body=json.dumps(
+        conn.respond(headers=[("ETag", '"1"'), ("Cache-Control", "max-age=3600"), JSON], body=json.dumps(
             {"resource": f"{self.me}/mcp", "authorization_servers": [self.authorization + self.issuer], "n": 1}, indent=1).encode())
 
     def at_well_known_oauth_authorization_server(self, conn, request, given):
@@ -73,32 +73,32 @@ class Login:
         conn.last()
 
     def at_register(self, conn, request, given):
-        conn.answer(201, json_={"client_id": CANARIES["client-id"], "client_secret": CANARIES["client-secret"],
+        conn.respond(201, json_={"client_id": CANARIES["client-id"], "client_secret": CANARIES["client-secret"],
                                 "registration_access_token": CANARIES["registration"]})
 
-    def agreed(self, conn, given):
+    def redirect_with_code(self, conn, given):
         query = urllib.parse.urlencode({"code": CANARIES["code"], "state": given["state"],
                                         **({"iss": self.me + self.issuer} if self.names_issuer else {})})
-        conn.answer(302, headers=[("Location", f"{BACK}?{query}")])
+        conn.respond(302, headers=[("Location", f"{REDIRECT_URI}?{query}")])
 
     def at_authorize(self, conn, request, given):
-        self.asked.append(given.get("resource"))
+        self.requested_resources.append(given.get("resource"))
         if self.login:
-            conn.answer(302, headers=[("Location", f"{self.me}/login?state={given['state']}"),
+            conn.respond(302, headers=[("Location", f"{self.me}/login?state={given['state']}"),
                                       ("Set-Cookie", f"login={CANARIES['cookie']}; HttpOnly")])
         else:
-            self.agreed(conn, given)
+            self.redirect_with_code(conn, given)
 
     def at_login(self, conn, request, given):
         if request.method == "POST":
-            self.agreed(conn, given)
+            self.redirect_with_code(conn, given)
         else:
-            conn.answer(body=b"<form method=post>")
+            conn.respond(body=b"<form method=post>")
 
     def at_token(self, conn, request, given):
-        self.asked.append(given.get("resource"))
+        self.requested_resources.append(given.get("resource"))
         assert given["code"] == CANARIES["code"] and given["code_verifier"] == CANARIES["verifier"]
-        conn.answer(json_={"access_token": CANARIES["access"], "refresh_token": CANARIES["refresh"], "token_type": "Bearer"})
+        conn.respond(json_={"access_token": CANARIES["access"], "refresh_token": CANARIES["refresh"], "token_type": "Bearer"})
 
 
 @pytest.fixture
@@ -136,19 +136,19 @@ class Browser:
         self.program, self.name = program, name
         self.home = f"http://{name}:{program.port}"
 
-    def ask(self, url, method="GET", form=None, json_=None, headers=()):
+    def fetch(self, url, method="GET", form=None, json_=None, headers=()):
         at = urllib.parse.urlsplit(url)
         assert f"{at.scheme}://{at.netloc}" == self.home, f"{url} does not lead through us"
         client = self.program.client()
         body = urllib.parse.urlencode(form).encode() if form else json.dumps(json_).encode() if json_ else b""
-        client.ask(method=method, path=at.path + (f"?{at.query}" if at.query else ""), body=body,
+        client.send_request(method=method, path=at.path + (f"?{at.query}" if at.query else ""), body=body,
                    headers=[("Host", at.netloc), *([FORM] if form else []), *headers])
-        answer = client.answer()
+        response = client.read_response()
         client.close()
-        return answer
+        return response
 
     def call(self, path="/mcp", method="ping", headers=()):
-        return self.ask(self.home + path, "POST", json_=call(1, method), headers=headers)
+        return self.fetch(self.home + path, "POST", json_=call(1, method), headers=headers)
 
 
 def where(challenge):
@@ -160,25 +160,25 @@ def log_in(browser, path="/mcp", server_page=None):
     the server's own page, which is not asked through us."""
     refused = browser.call(path)
     assert refused.status == 401
-    resource = browser.ask(where(refused.get("www-authenticate"))).json
+    resource = browser.fetch(where(refused.get("www-authenticate"))).json
     assert resource["resource"] == browser.home + path
     issuer, = resource["authorization_servers"]
-    server = browser.ask(f"{browser.home}/.well-known/oauth-authorization-server").json
+    server = browser.fetch(f"{browser.home}/.well-known/oauth-authorization-server").json
     assert server["issuer"] == issuer
-    client = browser.ask(server["registration_endpoint"], "POST", json_={"redirect_uris": [BACK]}).json
-    query = urllib.parse.urlencode({"client_id": client["client_id"], "redirect_uri": BACK, "state": CANARIES["state"],
+    client = browser.fetch(server["registration_endpoint"], "POST", json_={"redirect_uris": [REDIRECT_URI]}).json
+    query = urllib.parse.urlencode({"client_id": client["client_id"], "redirect_uri": REDIRECT_URI, "state": CANARIES["state"],
                                     "code_challenge": "x", "resource": resource["resource"]})
-    answer = browser.ask(f"{server['authorization_endpoint']}?{query}")
+    response = browser.fetch(f"{server['authorization_endpoint']}?{query}")
     if server_page:
-        answer = server_page(answer)
-    if not answer.get("location").startswith(BACK):
-        page = urllib.parse.urljoin(browser.home, answer.get("location"))
-        assert browser.ask(page).status == 200
-        answer = browser.ask(page, "POST", form={"password": CANARIES["password"], "state": CANARIES["state"]},
+        response = server_page(response)
+    if not response.get("location").startswith(REDIRECT_URI):
+        page = urllib.parse.urljoin(browser.home, response.get("location"))
+        assert browser.fetch(page).status == 200
+        response = browser.fetch(page, "POST", form={"password": CANARIES["password"], "state": CANARIES["state"]},
                              headers=[("Origin", browser.home), ("Cookie", f"login={CANARIES['cookie']}")])
-    back = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(answer.get("location")).query))
+    back = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(response.get("location")).query))
     assert back.get("iss", issuer) == issuer and back["state"] == CANARIES["state"]
-    token = browser.ask(server["token_endpoint"], "POST", form={
+    token = browser.fetch(server["token_endpoint"], "POST", form={
         "grant_type": "authorization_code", "code": back["code"], "code_verifier": CANARIES["verifier"],
         "client_secret": client["client_secret"], "resource": resource["resource"]}).json["access_token"]
     assert browser.call(path, headers=[("Authorization", f"Bearer {token}")]).status == 200
@@ -198,18 +198,18 @@ def test_a_client_logs_in_at_the_server(login, record, name, issuer):
     server = login(issuer=issuer)
     program = record(server)
     log_in(Browser(program, name))
-    assert server.asked == [server.url] * 2
+    assert server.requested_resources == [server.url] * 2
     lines = recorded(program)
-    assert [line["path"] for line in of(lines, "http", ev="request")] == [
+    assert [line["path"] for line in records_of(lines, "http", ev="request")] == [
         "/mcp", METADATA, "/.well-known/oauth-authorization-server", "/register", "/authorize", "/token", "/mcp"]
-    assert len(of(lines, "message")) == 3 and not of(lines, "raw", **{"from": "client"})
+    assert len(records_of(lines, "message")) == 3 and not records_of(lines, "raw", **{"from": "client"})
 
 
 def test_login_pages_stay_with_mcpreel(login, record):
     server = login(login=True)
     program = record(server)
     log_in(Browser(program))
-    assert server.asked == [server.url] * 2
+    assert server.requested_resources == [server.url] * 2
     recorded(program)
 
 
@@ -218,7 +218,7 @@ def test_a_server_with_our_own_url_is_not_rewritten(login, record, path):
     server = login(as_called=True)
     program = record(server, "--keep-host")
     log_in(Browser(program), path)
-    assert server.asked == [program.url] * 2
+    assert server.requested_resources == [program.url] * 2
     recorded(program)
     assert "on another host" not in program.err and "is not proxied" not in program.err
 
@@ -228,20 +228,20 @@ def test_the_authorization_page_is_at_the_servers_own_url(login, record):
     server = login(name="server.example", names_issuer=False)
     program = record(server)
 
-    def page(answer):
-        assert answer.status == 302
-        at = urllib.parse.urlsplit(answer.get("location"))
+    def page(response):
+        assert response.status == 302
+        at = urllib.parse.urlsplit(response.get("location"))
         assert f"{at.scheme}://{at.netloc}{at.path}" == f"{server.me}/authorize"
         assert dict(urllib.parse.parse_qsl(at.query))["resource"] == server.url
-        answer.headers = [("Location", f"{BACK}?code={CANARIES['code']}&state={CANARIES['state']}")]
-        return answer
+        response.headers = [("Location", f"{REDIRECT_URI}?code={CANARIES['code']}&state={CANARIES['state']}")]
+        return response
 
     log_in(Browser(program), server_page=page)
-    assert server.asked == [server.url]
+    assert server.requested_resources == [server.url]
     lines = recorded(program)
-    exchange, = [line["exchange"] for line in of(lines, "http", ev="request", path="/authorize")]
-    answer, = of(lines, "http", ev="response", exchange=exchange)
-    assert (answer["status"], answer["by"]) == (302, "mcpreel")
+    exchange, = [line["exchange"] for line in records_of(lines, "http", ev="request", path="/authorize")]
+    response, = records_of(lines, "http", ev="response", exchange=exchange)
+    assert (response["status"], response["by"]) == (302, "mcpreel")
 
 
 def test_an_issuer_in_the_redirect_is_rewritten(login, record):
@@ -249,7 +249,7 @@ def test_an_issuer_in_the_redirect_is_rewritten(login, record):
     server = login(name="server.example", names_issuer=True)
     program = record(server)
     log_in(Browser(program))
-    assert server.asked == [server.url] * 2
+    assert server.requested_resources == [server.url] * 2
     assert all(request.get("host") == server.me[7:] for request in server.upstream.requests if request.method != "CONNECT")
     recorded(program)
 
@@ -258,7 +258,7 @@ def test_a_client_that_uses_the_root_logs_in_there(login, record):
     server = login()
     program = record(server)
     log_in(Browser(program), "/")
-    assert server.asked == [server.url] * 2
+    assert server.requested_resources == [server.url] * 2
     recorded(program)
 
 
@@ -269,9 +269,9 @@ def test_the_challenge_decides_where_the_resource_is(login, record):
     browser = Browser(program)
     assert browser.call().status == 401
     browser.call("/", headers=[("Authorization", f"Bearer {CANARIES['access']}")])
-    assert browser.ask(browser.home + METADATA).json["resource"] == f"{browser.home}/mcp"
+    assert browser.fetch(browser.home + METADATA).json["resource"] == f"{browser.home}/mcp"
     assert browser.call("/").status == 401
-    assert browser.ask(browser.home + METADATA).json["resource"] == f"{browser.home}/"
+    assert browser.fetch(browser.home + METADATA).json["resource"] == f"{browser.home}/"
     recorded(program)
 
 
@@ -279,13 +279,13 @@ def test_only_urls_are_rewritten_and_no_body_is_recorded(login, record):
     server = login()
     program = record(server)
     browser = Browser(program)
-    answer = browser.ask(browser.home + METADATA, headers=[("Accept-Encoding", "gzip, br"), ("If-None-Match", '"1"')])
+    response = browser.fetch(browser.home + METADATA, headers=[("Accept-Encoding", "gzip, br"), ("If-None-Match", '"1"')])
     seen = server.upstream.requests[-1]
     assert seen.get("accept-encoding") == "identity" and seen.get("if-none-match") is None
-    assert answer.get("etag") is None and answer.all("cache-control") == ["no-store"]
+    assert response.get("etag") is None and response.all("cache-control") == ["no-store"]
     original = json.dumps({"resource": server.url, "authorization_servers": [server.me], "n": 1}, indent=1)
-    assert answer.body.decode() == original.replace(server.me, browser.home)
-    assert int(answer.get("content-length")) == len(answer.body)
+    assert response.body.decode() == original.replace(server.me, browser.home)
+    assert int(response.get("content-length")) == len(response.body)
     recorded(program)
 
 
@@ -294,10 +294,10 @@ def test_an_authorization_server_of_another_origin_is_not_rewritten(login, recor
     server = login(authorization=far)
     program = record(server)
     browser = Browser(program)
-    resource = browser.ask(where(browser.call().get("www-authenticate"))).json
+    resource = browser.fetch(where(browser.call().get("www-authenticate"))).json
     assert resource["resource"] == f"{browser.home}/mcp"
     assert resource["authorization_servers"] == [far.me]
-    browser.ask(browser.home + METADATA)
+    browser.fetch(browser.home + METADATA)
     recorded(program)
     assert program.err.count(f"the authorization server '{far.me}' is not proxied") == 1
 
@@ -341,9 +341,9 @@ def test_metadata_is_found_at_the_url_of_the_challenge(login, record):
     server.at_custom_location_json = server.at_well_known_oauth_protected_resource_mcp
     program = record(server)
     browser = Browser(program)
-    untold = browser.ask(f"{browser.home}/custom/location.json").json
-    assert untold["resource"] == server.url  # no challenge has named this as metadata yet
-    resource = browser.ask(where(browser.call().get("www-authenticate"))).json
+    unlisted_metadata = browser.fetch(f"{browser.home}/custom/location.json").json
+    assert unlisted_metadata["resource"] == server.url  # no challenge has named this as metadata yet
+    resource = browser.fetch(where(browser.call().get("www-authenticate"))).json
     assert resource["resource"] == f"{browser.home}/mcp"
     recorded(program)
 
@@ -351,10 +351,10 @@ def test_metadata_is_found_at_the_url_of_the_challenge(login, record):
 def test_a_foreign_resource_is_not_rewritten(login, record):
     server = login()
     document = b'{"resource":"https://evil.example/mcp"}'
-    server.at_well_known_oauth_protected_resource_mcp = lambda conn, request, given: conn.answer(body=document)
+    server.at_well_known_oauth_protected_resource_mcp = lambda conn, request, given: conn.respond(body=document)
     program = record(server)
     browser = Browser(program)
-    assert browser.ask(browser.home + METADATA).body == document
+    assert browser.fetch(browser.home + METADATA).body == document
     recorded(program)
 
 
@@ -365,11 +365,11 @@ def test_a_foreign_resource_is_not_rewritten(login, record):
 ])
 def test_unreadable_metadata_is_forwarded_and_reported_once(login, record, headers, body):
     server = login()
-    server.at_well_known_oauth_protected_resource_mcp = lambda conn, request, given: conn.answer(headers=headers, body=body)
+    server.at_well_known_oauth_protected_resource_mcp = lambda conn, request, given: conn.respond(headers=headers, body=body)
     program = record(server)
     browser = Browser(program)
     for _ in range(2):
-        assert browser.ask(browser.home + METADATA).body == body
+        assert browser.fetch(browser.home + METADATA).body == body
     recorded(program)
     assert program.err.count("cannot parse the OAuth metadata") == 1
 
@@ -378,8 +378,8 @@ def test_a_page_of_another_origin_cannot_use_the_login(login, record):
     server = login()
     program = record(server)
     browser = Browser(program)
-    answer = browser.ask(f"{browser.home}/token", "POST", form={"code": CANARIES["code"]}, headers=[("Origin", "https://evil.example")])
-    assert answer.status == 403 and server.upstream.requests == []
+    response = browser.fetch(f"{browser.home}/token", "POST", form={"code": CANARIES["code"]}, headers=[("Origin", "https://evil.example")])
+    assert response.status == 403 and server.upstream.requests == []
     recorded(program)
 
 
@@ -390,6 +390,6 @@ def test_a_replay_requires_no_login(login, record, mcpreel):
     assert browser.call(method="tools/list", headers=[("Authorization", f"Bearer {CANARIES['access']}")]).status == 200
     recorded(program)
     replay = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", program.file])
-    answer = Browser(replay).call(method="tools/list")
-    assert (answer.status, answer.json) == (200, result(1))
+    response = Browser(replay).call(method="tools/list")
+    assert (response.status, response.json) == (200, result(1))
     replay.close()

@@ -16,7 +16,7 @@ import threading
 
 import pytest
 
-from http_peers import Gone, Program, Upstream, call, initialize, lines_of, of, result, silent_after, whole_lines_of
+from http_peers import ConnectionEnded, Program, Upstream, call, initialize, lines_of, records_of, result, no_response_after, valid_lines_of
 SESSION = "session-canary-3f9a1c7e55"
 
 
@@ -50,14 +50,14 @@ def record(mcpreel, tmp_path):
 
 def recorded(program, code=0):
     assert program.stop() == code, program.err
-    return whole_lines_of(program.file)
+    return valid_lines_of(program.file)
 
 
 def messages(lines, **members):
-    return [line["msg"] for line in of(lines, "message", **members)]
+    return [line["msg"] for line in records_of(lines, "message", **members)]
 
 
-def greeting(request_id, version="2025-11-25"):
+def initialize_response(request_id, version="2025-11-25"):
     return result(request_id, {"protocolVersion": version, "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}})
 
 
@@ -65,17 +65,17 @@ def serve_sessions(conn):
     """A server of 2025-11-25 with one session, of which every request gets a stream of three events."""
     while request := conn.request():
         if request.method == "DELETE":
-            conn.answer(204)
+            conn.respond(204)
         elif request.method == "GET":
             conn.sse()
             conn.event({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}, id="get-1")
             conn.last()
         elif request.json.get("method") == "initialize":
-            conn.answer(json_=greeting(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
+            conn.respond(json_=initialize_response(request.json["id"]), headers=[("Mcp-Session-Id", SESSION)])
         elif request.get("mcp-session-id") != SESSION:
-            conn.answer(404, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no such session"}})
+            conn.respond(404, json_={"jsonrpc": "2.0", "id": None, "error": {"code": -32001, "message": "no such session"}})
         elif "id" not in request.json:
-            conn.answer(202)
+            conn.respond(202)
         else:
             conn.sse()
             name = f"{request.json['id']}-"
@@ -96,30 +96,30 @@ def test_a_session_is_recorded_completely(upstream, record):
     client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=IN_SESSION)
     client.post(call(7, "tools/call", name="t", arguments={}), headers=IN_SESSION)
     other = program.client()
-    other.ask(method="GET", headers=IN_SESSION)
-    assert "list_changed" in other.answer().body.decode()
-    other.ask(method="DELETE", headers=IN_SESSION)
-    assert other.answer().status == 204
+    other.send_request(method="GET", headers=IN_SESSION)
+    assert "list_changed" in other.read_response().body.decode()
+    other.send_request(method="DELETE", headers=IN_SESSION)
+    assert other.read_response().status == 204
     assert client.post(call(8, "ping"), headers=[("Mcp-Session-Id", "of-somebody-else")]).status == 404
     lines = recorded(program)
 
-    asked = of(lines, "http", ev="request")
-    assert [(a["exchange"], a["conn"], a.get("session"), a["method"], a["state"], a["body"]) for a in asked] == [
+    request_records = records_of(lines, "http", ev="request")
+    assert [(a["exchange"], a["conn"], a.get("session"), a["method"], a["state"], a["body"]) for a in request_records] == [
         (1, 1, None, "POST", "none", "message"), (2, 1, 1, "POST", "live", "message"), (3, 1, 1, "POST", "live", "message"),
         (4, 2, 1, "GET", "live", "empty"), (5, 2, 1, "DELETE", "live", "empty"), (6, 1, None, "POST", "unknown", "message")]
-    answered = of(lines, "http", ev="response")
-    assert [(a["status"], a["by"], a["media"], a.get("stream"), a.get("mints_session", False)) for a in answered] == [
+    response_records = records_of(lines, "http", ev="response")
+    assert [(a["status"], a["by"], a["media"], a.get("stream"), a.get("mints_session", False)) for a in response_records] == [
         (200, "server", "json", None, True), (202, "server", "none", None, False), (200, "server", "sse", 1, False),
         (200, "server", "sse", 2, False), (204, "server", "none", None, False), (404, "server", "json", None, False)]
-    ended = of(lines, "http", ev="end")
+    ended = records_of(lines, "http", ev="end")
     assert [(e["exchange"], e["by"], e["clean"]) for e in ended] == [(n, "server", True) for n in range(1, 7)]
 
-    assert of(lines, "sse") == [{"type": "sse", "n": 1, "id": "7-1", "retry": 500, "data": "", "us": of(lines, "sse")[0]["us"],
+    assert records_of(lines, "sse") == [{"type": "sse", "n": 1, "id": "7-1", "retry": 500, "data": "", "us": records_of(lines, "sse")[0]["us"],
                                  "exchange": 3, "stream": 1}]
-    assert [(m["event"], m["stream"], m["exchange"]) for m in of(lines, "message") if "event" in m] == [
+    assert [(m["event"], m["stream"], m["exchange"]) for m in records_of(lines, "message") if "event" in m] == [
         ({"n": 2, "id": "7-2", "event": "message"}, 1, 3), ({"n": 3, "id": "7-3", "event": "message"}, 1, 3),
         ({"n": 1, "id": "get-1"}, 2, 4)]
-    assert [m["seq"] for m in of(lines, "message")] == list(range(1, len(of(lines, "message")) + 1))
+    assert [m["seq"] for m in records_of(lines, "message")] == list(range(1, len(records_of(lines, "message")) + 1))
     assert lines[0]["transport"] == "http" and "command" not in lines[0]
     assert lines[-1]["exit_code"] == 0 and lines[-1]["protocol_version"] == "2025-11-25"
     assert [line["us"] for line in lines] == sorted(line["us"] for line in lines)
@@ -129,10 +129,10 @@ def test_a_deleted_session_is_recorded_as_ended(upstream, record):
     program = record(upstream(serve_sessions).url)
     client = program.client()
     client.post(initialize())
-    client.ask(method="DELETE", headers=IN_SESSION)
-    client.answer()
+    client.send_request(method="DELETE", headers=IN_SESSION)
+    client.read_response()
     client.post(call(1), headers=IN_SESSION)
-    states = [a["state"] for a in of(recorded(program), "http", ev="request")]
+    states = [a["state"] for a in records_of(recorded(program), "http", ev="request")]
     assert states == ["none", "live", "ended"]
 
 
@@ -150,18 +150,18 @@ def test_a_resumed_stream_is_recorded_as_such(upstream, record):
 
     program = record(upstream(serve).url)
     client = program.client()
-    client.ask(call(5, "tools/call", name="t"))
+    client.send_request(call(5, "tools/call", name="t"))
     assert client.head().status == 200
-    with pytest.raises(Gone):
+    with pytest.raises(ConnectionEnded):
         while True:
             client.event()
     again = program.client()
-    again.ask(method="GET", headers=[("Last-Event-ID", "a-1")])
-    assert again.answer().status == 200
+    again.send_request(method="GET", headers=[("Last-Event-ID", "a-1")])
+    assert again.read_response().status == 200
     lines = recorded(program)
-    assert [a.get("resumes") for a in of(lines, "http", ev="response")] == [None, {"stream": 1, "after": 1}]
-    assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("server", False), ("server", True)]
-    assert [(m["msg"].get("id"), m["stream"], m.get("redelivers")) for m in of(lines, "message", dir="s2c")] == [
+    assert [a.get("resumes") for a in records_of(lines, "http", ev="response")] == [None, {"stream": 1, "after": 1}]
+    assert [(e["by"], e["clean"]) for e in records_of(lines, "http", ev="end")] == [("server", False), ("server", True)]
+    assert [(m["msg"].get("id"), m["stream"], m.get("redelivers")) for m in records_of(lines, "message", dir="s2c")] == [
         (None, 1, None), (None, 2, 2), (5, 2, None)]
 
 
@@ -177,21 +177,21 @@ def test_event_ids_that_are_unique_per_stream_are_no_redelivery(upstream, record
     for n in range(3):
         client.post(call(n))
     lines = recorded(program)
-    assert [m["msg"]["id"] for m in of(lines, "message", dir="s2c")] == [0, 1, 2]
-    assert not [m for m in of(lines, "message") if "redelivers" in m]
+    assert [m["msg"]["id"] for m in records_of(lines, "message", dir="s2c")] == [0, 1, 2]
+    assert not [m for m in records_of(lines, "message") if "redelivers" in m]
 
 
 def test_each_element_of_a_batch_is_a_line(upstream, record):
     def serve(conn):
         while request := conn.request():
-            conn.answer(json_=[result(m["id"]) for m in request.json])
+            conn.respond(json_=[result(m["id"]) for m in request.json])
 
     program = record(upstream(serve).url)
     assert program.client().post([call(1), call(2)]).status == 200
     lines = recorded(program)
-    assert [(m["dir"], m["msg"]["id"], m["batch"]["index"], m["batch"]["count"]) for m in of(lines, "message")] == [
+    assert [(m["dir"], m["msg"]["id"], m["batch"]["index"], m["batch"]["count"]) for m in records_of(lines, "message")] == [
         ("c2s", 1, 0, 2), ("c2s", 2, 1, 2), ("s2c", 1, 0, 2), ("s2c", 2, 1, 2)]
-    assert of(lines, "http", ev="request")[0]["body"] == "batch"
+    assert records_of(lines, "http", ev="request")[0]["body"] == "batch"
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
@@ -208,44 +208,44 @@ def test_a_compressed_body_is_decompressed_in_the_recording_only(upstream, recor
     def serve(conn):
         conn.request()
         kind = "text/event-stream" if stream else "application/json"
-        conn.answer(200, packed, [("Content-Type", kind), ("Content-Encoding", coding)])
+        conn.respond(200, packed, [("Content-Type", kind), ("Content-Encoding", coding)])
 
     server = upstream(serve)
     program = record(server.url)
-    answer = program.client().post(call(1), headers=[("Accept-Encoding", "br, deflate;q=0.9, gzip, zstd;q=0.5, *;q=0.1")])
-    assert answer.body == packed and answer.get("content-encoding") == coding
+    response = program.client().post(call(1), headers=[("Accept-Encoding", "br, deflate;q=0.9, gzip, zstd;q=0.5, *;q=0.1")])
+    assert response.body == packed and response.get("content-encoding") == coding
     assert server.requests[0].get("accept-encoding") == "gzip, zstd;q=0.5"
     lines = recorded(program)
     assert messages(lines, dir="s2c") == [json.loads(body)]
-    assert not of(lines, "gap")
+    assert not records_of(lines, "gap")
 
 
 def test_a_body_that_cannot_be_decompressed_is_a_gap(upstream, record):
     def serve(conn):
         conn.request()
-        conn.answer(200, b"\x0b\x02\x80{}\x03", [("Content-Type", "application/json"), ("Content-Encoding", "br")])
+        conn.respond(200, b"\x0b\x02\x80{}\x03", [("Content-Type", "application/json"), ("Content-Encoding", "br")])
 
     program = record(upstream(serve).url)
     assert program.client().post(call(1)).body == b"\x0b\x02\x80{}\x03"
-    gaps = of(recorded(program), "gap")
+    gaps = records_of(recorded(program), "gap")
     assert [(g["from"], g["bytes"]) for g in gaps] == [("server", 6)]
 
 
 def test_a_body_that_is_not_a_message_is_recorded_raw(upstream, record):
     def serve(conn):
         conn.request()
-        conn.answer(400, b"Invalid message: \xff", [("Content-Type", "text/plain")])
+        conn.respond(400, b"Invalid message: \xff", [("Content-Type", "text/plain")])
         conn.request()
-        conn.answer(500, b"<html>sorry</html>", [("Content-Type", "text/html")])
+        conn.respond(500, b"<html>sorry</html>", [("Content-Type", "text/html")])
 
     program = record(upstream(serve).url)
     client = program.client()
     assert client.post(None, body=b"{not json").status == 400
     assert client.post(call(1)).status == 500
     lines = recorded(program)
-    assert [(r["from"], r.get("text") or base64.b64decode(r["base64"]), r["exchange"]) for r in of(lines, "raw")] == [
+    assert [(r["from"], r.get("text") or base64.b64decode(r["base64"]), r["exchange"]) for r in records_of(lines, "raw")] == [
         ("client", "{not json", 1), ("server", b"Invalid message: \xff", 1), ("server", "<html>sorry</html>", 2)]
-    assert of(lines, "http", ev="request")[0]["body"] == "raw"
+    assert records_of(lines, "http", ev="request")[0]["body"] == "raw"
 
 
 def test_a_rejected_client_is_recorded(upstream, record):
@@ -257,60 +257,60 @@ def test_a_rejected_client_is_recorded(upstream, record):
     assert program.client().post(call(1), headers=[("Content-Type", "text/plain")]).status == 415
     assert not server.seen
     lines = recorded(program)
-    assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [
+    assert [(a["status"], a["by"]) for a in records_of(lines, "http", ev="response")] == [
         (403, "mcpreel"), (403, "mcpreel"), (415, "mcpreel")]
-    assert [(e["by"], e["why"]) for e in of(lines, "http", ev="end")] == [
+    assert [(e["by"], e["why"]) for e in records_of(lines, "http", ev="end")] == [
         ("mcpreel", "Origin is not allowed; see --allow-origin"),
         ("mcpreel", "Host is not allowed; see --allow-host"), ("mcpreel", "Content-Type must be application/json")]
-    assert [a["host"] for a in of(lines, "http", ev="request")] == ["self", "other", "self"]
-    assert [a["origin"] for a in of(lines, "http", ev="request")] == ["other", "none", "none"]
+    assert [a["host"] for a in records_of(lines, "http", ev="request")] == ["self", "other", "self"]
+    assert [a["origin"] for a in records_of(lines, "http", ev="request")] == ["other", "none", "none"]
 
 
 def test_a_client_that_disconnects_during_a_stream_is_recorded(upstream, record):
-    left = threading.Event()
+    disconnected = threading.Event()
 
     def serve(conn):
         conn.request()
         conn.sse()
         conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {}})
         conn.wait_end()
-        left.set()
+        disconnected.set()
 
     program = record(upstream(serve).url)
     client = program.client()
-    client.ask(call(1))
+    client.send_request(call(1))
     client.head()
     client.event()
     client.close()
-    assert left.wait(30)
+    assert disconnected.wait(30)
     lines = recorded(program)
-    assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("client", False)]
+    assert [(e["by"], e["clean"]) for e in records_of(lines, "http", ev="end")] == [("client", False)]
     assert messages(lines, dir="s2c") == [{"jsonrpc": "2.0", "method": "notifications/message", "params": {}}]
 
 
 def test_open_exchanges_are_ended_at_the_end(upstream, record):
-    asked = threading.Event()
-    program = record(upstream(silent_after(asked)).url)
+    requested = threading.Event()
+    program = record(upstream(no_response_after(requested)).url)
     client = program.client()
-    client.ask(call(1))
-    assert asked.wait(30)
+    client.send_request(call(1))
+    assert requested.wait(30)
     lines = recorded(program)
     assert messages(lines) == [call(1)]
-    assert [(e["by"], e["clean"]) for e in of(lines, "http", ev="end")] == [("mcpreel", False)]
+    assert [(e["by"], e["clean"]) for e in records_of(lines, "http", ev="end")] == [("mcpreel", False)]
 
 
 def test_bodies_of_other_paths_are_not_recorded(upstream, record):
     def serve(conn):
         while conn.request():
-            conn.answer(200, b'{"access_token":"token-canary-77aa"}', [("Content-Type", "application/json")])
+            conn.respond(200, b'{"access_token":"token-canary-77aa"}', [("Content-Type", "application/json")])
 
     server = upstream(serve)
     program = record(server.url)
-    answer = program.client().post({"client_secret": "secret-canary-12"}, path="/token?code=code-canary-55")
-    assert b"token-canary" in answer.body
+    response = program.client().post({"client_secret": "secret-canary-12"}, path="/token?code=code-canary-55")
+    assert b"token-canary" in response.body
     assert (server.requests[0].target, server.requests[0].json) == ("/token?code=code-canary-55", {"client_secret": "secret-canary-12"})
     lines = recorded(program)
-    assert [a["path"] for a in of(lines, "http", ev="request")] == ["/token"]
+    assert [a["path"] for a in records_of(lines, "http", ev="request")] == ["/token"]
     assert "canary" not in program.file.read_text() + program.err
     assert program.err.count("requests to '/token' are forwarded, but only their headers are recorded") == 1
 
@@ -328,7 +328,7 @@ CANARIES = {
 def test_header_values_are_neither_recorded_nor_logged(upstream, record):
     def serve(conn):
         while conn.request():
-            conn.answer(json_=result(1), headers=[("Set-Cookie", "canary-set-cookie-8"), ("Mcp-Session-Id", "canary-session-9"),
+            conn.respond(json_=result(1), headers=[("Set-Cookie", "canary-set-cookie-8"), ("Mcp-Session-Id", "canary-session-9"),
                                                   ("X-Trace", "canary-trace-10"), ("Location", "/canary-location-11")])
 
     server = upstream(serve)
@@ -339,21 +339,21 @@ def test_header_values_are_neither_recorded_nor_logged(upstream, record):
     assert server.requests[0].get("authorization") == CANARIES["Authorization"]
     lines = recorded(program)
     assert "canary" not in program.file.read_text() + program.err + program.out
-    names = [n for n, _ in of(lines, "http", ev="request")[0]["headers"]]
+    names = [n for n, _ in records_of(lines, "http", ev="request")[0]["headers"]]
     assert set(CANARIES) <= set(names), "their names are kept"
-    assert of(lines, "http", ev="request")[0]["auth"] is True
+    assert records_of(lines, "http", ev="request")[0]["auth"] is True
 
 
 def test_headers_of_the_command_line_are_sent_and_redacted(upstream, record):
     def serve(conn):
         while request := conn.request():
-            conn.answer(json_=result(1, {"echo": [request.get("authorization"), "=" + request.get("x-key")]}))
+            conn.respond(json_=result(1, {"echo": [request.get("authorization"), "=" + request.get("x-key")]}))
 
     server = upstream(serve)
     program = record(server.url, "-vv", "--header", "X-Key: canary-given-8fe2", "--header-env", "Authorization=MY_AUTH",
                      env={"MY_AUTH": "Bearer canary-from-env-11"})
-    answer = program.client().post(call(1), headers=[("Authorization", "Bearer of the client's")])
-    assert answer.json["result"]["echo"] == ["Bearer canary-from-env-11", "=canary-given-8fe2"]
+    response = program.client().post(call(1), headers=[("Authorization", "Bearer of the client's")])
+    assert response.json["result"]["echo"] == ["Bearer canary-from-env-11", "=canary-given-8fe2"]
     assert server.requests[0].all("authorization") == ["Bearer canary-from-env-11"]
     lines = recorded(program)
     assert "canary" not in program.file.read_text() + program.err + program.out
@@ -364,7 +364,7 @@ def test_the_password_of_a_url_is_sent_and_never_printed(upstream, record):
     def serve(conn):
         request = conn.request()
         name, _, password = base64.b64decode(request.get("authorization").split()[1]).decode().partition(":")
-        conn.answer(json_=result(1, {"echo": password}))
+        conn.respond(json_=result(1, {"echo": password}))
 
     server = upstream(serve)
     program = record(server.url.replace("//", "//somebody:canary%2Dpass-42@"), "-vv")
@@ -380,23 +380,23 @@ def test_the_path_of_the_server_is_not_recorded(upstream, record, run, mcpreel, 
     def serve(conn):
         while request := conn.request():
             metadata = f'Bearer resource_metadata="http://h/.well-known/oauth-protected-resource{path.split("?")[0]}"'
-            conn.answer(json_=result(1), headers=[("WWW-Authenticate", metadata)])
+            conn.respond(json_=result(1), headers=[("WWW-Authenticate", metadata)])
 
     server = upstream(serve)
     program = record(f"http://127.0.0.1:{server.port}{path}", "-vv", *([] if defaults else ["--no-redact-defaults"]))
-    for asked in (path, "/", "/.well-known/oauth-protected-resource" + path):
-        assert program.client().post(call(1), path=asked).status == 200
+    for requested_path in (path, "/", "/.well-known/oauth-protected-resource" + path):
+        assert program.client().post(call(1), path=requested_path).status == 200
     lines = recorded(program)
-    assert len(of(lines, "http", ev="request")) == 3 and len(messages(lines)) == 4
-    said = program.file.read_text() + program.err + program.out + program.first
-    assert not [part for part in [*re.split("[/?=]", path), path] if len(part) > 3 and part in said]
+    assert len(records_of(lines, "http", ev="request")) == 3 and len(messages(lines)) == 4
+    output = program.file.read_text() + program.err + program.out + program.first
+    assert not [part for part in [*re.split("[/?=]", path), path] if len(part) > 3 and part in output]
     assert run([mcpreel, "check", "--secrets", program.file]).code == 0
 
 
 def test_an_ordinary_path_is_recorded(upstream, record):
     program = record(upstream().url, "-vv")
     assert program.client().post(call(1), path="/mcp").status == 200
-    assert of(recorded(program), "http", ev="request")[0]["path"] == "/mcp"
+    assert records_of(recorded(program), "http", ev="request")[0]["path"] == "/mcp"
 
 
 def test_the_session_id_of_an_endpoint_event_is_not_recorded(upstream, record):
@@ -408,9 +408,9 @@ def test_the_session_id_of_an_endpoint_event_is_not_recorded(upstream, record):
 
     program = record(upstream(serve).url)
     client = program.client()
-    client.ask(method="GET", headers=[("Accept", "text/event-stream")])
-    assert SESSION in client.answer().body.decode()
-    assert of(recorded(program), "sse")[0]["data"] == "/messages?sessionId=[REDACTED]"
+    client.send_request(method="GET", headers=[("Accept", "text/event-stream")])
+    assert SESSION in client.read_response().body.decode()
+    assert records_of(recorded(program), "sse")[0]["data"] == "/messages?sessionId=[REDACTED]"
     assert SESSION not in program.file.read_text()
 
 
@@ -435,17 +435,17 @@ def test_a_path_that_looks_like_a_key_is_not_printed(upstream, record):
     assert "canary" not in program.file.read_text() + program.err + program.out + program.first
 
 
-@pytest.mark.parametrize("options, said", [
+@pytest.mark.parametrize("options, expected_error", [
     (["--header-env", "Authorization=NOT_SET_canary"], "'--header-env': the variable for 'Authorization' is not set or empty"),
     (["--header-env", "Authorization"], "'--header-env' needs a header and a variable"),
     (["--header", "no colon canary"], "'--header' needs a valid header name and value"),
     (["--header", "X: canary\nY: 1"], "'--header' needs a valid header name and value"),
     (["--header", "Content-Length: 5"], "header 'Content-Length' cannot be set"),
 ])
-def test_invalid_headers_are_rejected_without_printing_them(mcpreel, run, tmp_path, options, said):
+def test_invalid_headers_are_rejected_without_printing_them(mcpreel, run, tmp_path, options, expected_error):
     ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--listen", "127.0.0.1:0", "-o", "r.jsonl", *options], cwd=tmp_path)
     assert ran.code == 2, ran
-    assert ran.err.decode().splitlines()[0] == f"mcpreel: {said}"
+    assert ran.err.decode().splitlines()[0] == f"mcpreel: {expected_error}"
     assert b"canary" not in ran.err
     assert not list(tmp_path.iterdir())
 
@@ -453,7 +453,7 @@ def test_invalid_headers_are_rejected_without_printing_them(mcpreel, run, tmp_pa
 # --- The command line
 
 
-@pytest.mark.parametrize("words, said", [
+@pytest.mark.parametrize("words, expected_error", [
     (["--url", "http://127.0.0.1:9", "--listen", "0", "--", "true"], "two servers to record: a URL and a command"),
     (["--url", "http://127.0.0.1:9", "--target", "http://127.0.0.1:9"], "'--url' cannot be combined with '--target'"),
     (["--url", "http://127.0.0.1:9", "--listen", "0.0.0.0:0"], "'0.0.0.0:0' can be reached from other machines"),
@@ -464,9 +464,9 @@ def test_invalid_headers_are_rejected_without_printing_them(mcpreel, run, tmp_pa
     (["--header", "A: b", "--", "true"], "'--header' needs '--url'"),
     (["--ready-fd", "3", "--", "true"], "'--ready-fd' needs '--listen'"),
 ])
-def test_contradicting_options_are_rejected(mcpreel, run, tmp_path, words, said):
+def test_contradicting_options_are_rejected(mcpreel, run, tmp_path, words, expected_error):
     ran = run([mcpreel, "record", "-o", "r.jsonl", *words], cwd=tmp_path)
-    assert (ran.code, ran.err.decode().splitlines()[0]) == (2, f"mcpreel: {said}")
+    assert (ran.code, ran.err.decode().splitlines()[0]) == (2, f"mcpreel: {expected_error}")
     assert not list(tmp_path.iterdir())
 
 
@@ -479,8 +479,8 @@ def test_an_invalid_url_is_reported_without_its_password(mcpreel, run, tmp_path,
 
 
 def test_a_port_in_use_is_reported_and_leaves_no_file(mcpreel, run, tmp_path):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        port = occupied.getsockname()[1]
         ran = run([mcpreel, "record", "--url", "http://127.0.0.1:9/mcp", "--port", str(port), "-o", "r.jsonl"], cwd=tmp_path)
     assert ran.code == 5 and ran.out == b""
     assert ran.err.decode().splitlines()[0] == f"mcpreel: cannot listen on 'localhost:{port}': address already in use"
@@ -523,12 +523,12 @@ def test_the_options_of_mcp_recorder_write_a_cassette_that_is_replaced(upstream,
 
 def test_the_default_port_of_mcp_recorder_is_5555(mcpreel, run, tmp_path):
     try:
-        taken = socket.create_server(("127.0.0.1", 5555))
+        occupied = socket.create_server(("127.0.0.1", 5555))
     except OSError:  # another process has the port: also fine
-        taken = None
+        occupied = None
     ran = run([mcpreel, "record", "--target", "http://127.0.0.1:9"], cwd=tmp_path)
-    if taken:
-        taken.close()
+    if occupied:
+        occupied.close()
     assert ran.code == 5
     assert ran.err.decode().splitlines()[0] == "mcpreel: cannot listen on 'localhost:5555': address already in use"
 
@@ -545,12 +545,12 @@ def test_the_options_of_thoughtjack_work_from_the_environment(upstream, mcpreel,
 
 
 def test_the_address_is_announced_in_every_way(upstream, record):
-    ready, tell = os.pipe()
-    program = record(upstream().url, "--json", "--ready-fd", str(tell), pass_fds=[tell])
-    os.close(tell)
+    ready, ready_fd = os.pipe()
+    program = record(upstream().url, "--json", "--ready-fd", str(ready_fd), pass_fds=[ready_fd])
+    os.close(ready_fd)
     assert json.loads(program.first) == {"event": "listening", "url": f"http://127.0.0.1:{program.port}/mcp"}
-    with os.fdopen(ready) as said:
-        assert said.read() == f"http://127.0.0.1:{program.port}/mcp\n"
+    with os.fdopen(ready) as ready_file:
+        assert ready_file.read() == f"http://127.0.0.1:{program.port}/mcp\n"
     assert program.stop() == 0
 
 
@@ -585,8 +585,8 @@ def test_an_unreachable_server_gives_a_response_and_a_log_line(upstream, record)
     assert [a.json["id"] for a in answers] == [1, "two"]
     lines = recorded(program)
     assert messages(lines) == [call(1), call("two")]
-    assert [(a["status"], a["by"]) for a in of(lines, "http", ev="response")] == [(502, "mcpreel")] * 2
-    assert [e["by"] for e in of(lines, "http", ev="end")] == ["error", "error"]
+    assert [(a["status"], a["by"]) for a in records_of(lines, "http", ev="response")] == [(502, "mcpreel")] * 2
+    assert [e["by"] for e in records_of(lines, "http", ev="end")] == ["error", "error"]
     assert "answered an HTTP request with 502" in program.err
 
 
@@ -602,7 +602,7 @@ def test_a_server_without_http_gives_a_502(upstream, record, garbage):
     assert program.client().post(call(1)).status == 502
     lines = recorded(program)
     assert messages(lines) == [call(1)]
-    assert [e["by"] for e in of(lines, "http", ev="end")] == ["error"]
+    assert [e["by"] for e in records_of(lines, "http", ev="end")] == ["error"]
 
 
 @pytest.mark.parametrize("garbage", [b"\x16\x03\x01\x02\x00\x01", b"GET /mcp\r\n\r\n", b"POST /mcp HTTP/1.1\r\nContent-Length: 1\r\n"
@@ -610,9 +610,9 @@ def test_a_server_without_http_gives_a_502(upstream, record, garbage):
 def test_a_client_without_http_does_not_affect_others(upstream, record, garbage):
     server = upstream()
     program = record(server.url)
-    rude = program.client()
-    rude.send(garbage + b"\r\n\r\n")
-    assert rude.rest().startswith(b"HTTP/1.1 400 ")
+    aborting_client = program.client()
+    aborting_client.send(garbage + b"\r\n\r\n")
+    assert aborting_client.rest().startswith(b"HTTP/1.1 400 ")
     assert program.client().post(call(1)).status == 200
     assert len(server.seen) == 1
     assert len(messages(recorded(program))) == 2
@@ -629,7 +629,7 @@ def test_one_signal_ends_mcpreel_and_a_second_one_at_once(upstream, record):
     for signals in ([signal.SIGTERM], [signal.SIGINT, signal.SIGINT], [signal.SIGHUP]):
         program = record(upstream(serve).url, "--force")
         client = program.client()
-        client.ask(call(1))
+        client.send_request(call(1))
         client.head()
         for signum in signals[:-1]:
             program.process.send_signal(signum)
@@ -656,7 +656,7 @@ def test_a_killed_recorder_has_every_event_that_the_client_received(upstream, re
     for _ in range(40):
         program = record(upstream(serve).url, "--force", "-v")
         client = program.client()
-        client.ask(call(1))
+        client.send_request(call(1))
         client.head()
         for _ in range(chance.randrange(1, 300)):
             client.event()
@@ -665,7 +665,7 @@ def test_a_killed_recorder_has_every_event_that_the_client_received(upstream, re
         try:
             while True:
                 seen.append(client.event())
-        except (Gone, ValueError):
+        except (ConnectionEnded, ValueError):
             pass
         if "a write to '" in program.process.communicate(timeout=30)[1].decode():
             continue
@@ -687,8 +687,8 @@ def test_a_full_disk_does_not_disturb_the_session(upstream, mcpreel, tmp_path):
     try:
         client = program.client()
         for n in range(60):
-            answer = client.post(call(n, "x" * 50))
-            assert answer.json == result(n, {"said": "x" * 50})
+            response = client.post(call(n, "x" * 50))
+            assert response.json == result(n, {"said": "x" * 50})
         assert program.stop() == 0
     finally:
         program.close()
@@ -704,20 +704,20 @@ def test_a_too_long_body_is_forwarded_and_recorded_as_a_gap(upstream, record, st
     def serve(conn):
         while request := conn.request():
             if request.json["id"] == 2:
-                conn.answer(json_=result(2))
+                conn.respond(json_=result(2))
             elif stream:
                 conn.sse()
                 conn.event(long)
                 conn.last()
             else:
-                conn.answer(json_=long)
+                conn.respond(json_=long)
 
     program = record(upstream(serve).url, "--max-message", "4kB", "--strict")
     client = program.client()
     assert json.dumps(long) in client.post(call(1)).body.decode()
     assert client.post(call(2, "x" * 5000)).json == result(2)
     lines = recorded(program, 125)
-    assert [(g["from"], g["messages"]) for g in of(lines, "gap")] == [("server", 1), ("client", 1)]
+    assert [(g["from"], g["messages"]) for g in records_of(lines, "gap")] == [("server", 1), ("client", 1)]
     assert messages(lines) == [call(1), result(2)]
     assert "2 were longer than --max-message" in program.err
 
@@ -735,9 +735,9 @@ def test_parts_of_a_recording_can_be_combined(upstream, record, mcpreel, run, tm
     assert ran.code == 0 and b"lost" not in ran.err
     lines = lines_of(tmp_path / "whole.jsonl")
     for kind in ("request", "response", "end"):
-        numbers = [line["exchange"] for line in of(lines, "http", ev=kind)]
+        numbers = [line["exchange"] for line in records_of(lines, "http", ev=kind)]
         assert numbers == sorted(set(numbers)) and len(numbers) == 9
-    assert [m["seq"] for m in of(lines, "message")] == list(range(1, 27))
+    assert [m["seq"] for m in records_of(lines, "message")] == list(range(1, 27))
 
 
 # --- The other commands
@@ -750,8 +750,8 @@ def session(upstream, record):
     client.post(initialize())
     client.post({"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=IN_SESSION)
     client.post(call(7, "tools/call", name="t", arguments={"a": 1}), headers=IN_SESSION)
-    client.ask(method="DELETE", headers=IN_SESSION)
-    client.answer()
+    client.send_request(method="DELETE", headers=IN_SESSION)
+    client.read_response()
     recorded(program)
     return program.file
 
@@ -775,7 +775,7 @@ def test_the_calls_are_converted_to_other_formats_and_back(mcpreel, run, session
     ran = run([mcpreel, "convert", session, "-o", there])
     assert ran.code == 0 and b"records with HTTP data" in ran.err
     assert run([mcpreel, "convert", there, "-o", back]).code == 0
-    calls = [m["msg"] for m in of(lines_of(back), "message") if m["msg"].get("method") == "tools/call"]
+    calls = [m["msg"] for m in records_of(lines_of(back), "message") if m["msg"].get("method") == "tools/call"]
     assert [c["params"] for c in calls] == [{"name": "t", "arguments": {"a": 1}}]
-    answers = [m["msg"]["result"] for m in of(lines_of(back), "message") if m["msg"].get("result", {}).get("content") is not None]
+    answers = [m["msg"]["result"] for m in records_of(lines_of(back), "message") if m["msg"].get("result", {}).get("content") is not None]
     assert answers == [{"content": []}]

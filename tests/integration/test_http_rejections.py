@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from http_peers import Program, Upstream, call, initialize, of, result, whole_lines_of
+from http_peers import Program, Upstream, call, initialize, records_of, result, valid_lines_of
 
 
 @pytest.fixture
@@ -32,25 +32,25 @@ def record(mcpreel, tmp_path):
         program.close()
 
 
-def strict(conn):
+def host_checking_server(conn):
     """A server that serves only requests for its own address, as Playwright MCP does."""
     own = "127.0.0.1:%d" % conn.sock.getsockname()[1]
     while request := conn.request():
         if request.get("host") == own:
-            conn.answer(json_=result(request.json["id"]))
+            conn.respond(json_=result(request.json["id"]))
         else:
-            conn.answer(403, f"Access is only allowed at {own}".encode(), [("Content-Type", "text/plain")])
+            conn.respond(403, f"Access is only allowed at {own}".encode(), [("Content-Type", "text/plain")])
 
 
-def refusing(status, body=b"", media="text/plain"):
+def rejecting_server(status, body=b"", media="text/plain"):
     def serve(conn):
         while conn.request():
-            conn.answer(status, body, [("Content-Type", media)] if body else [])
+            conn.respond(status, body, [("Content-Type", media)] if body else [])
     return serve
 
 
 def test_the_server_gets_its_own_host(upstream, record):
-    server = upstream(strict)
+    server = upstream(host_checking_server)
     program = record(server.url)
     assert program.client().post(initialize()).json["result"] == {}
     assert program.client().post(call(1), headers=[("Host", f"localhost:{program.port}")]).status == 200
@@ -60,15 +60,15 @@ def test_the_server_gets_its_own_host(upstream, record):
 
 
 def test_keep_host_forwards_the_clients_host(upstream, record, tmp_path):
-    server = upstream(strict)
+    server = upstream(host_checking_server)
     program = record(server.url, "--keep-host")
     assert program.client().post(initialize()).status == 403
     assert program.client().post(initialize()).status == 403
     assert [r.all("host") for r in server.requests] == [[f"127.0.0.1:{program.port}"]] * 2
     assert program.stop() == 0
-    told = f"warning: the server answered HTTP 403 to initialize: Access is only allowed at 127.0.0.1:{server.port}"
-    assert program.err.count(told) == program.err.count("HTTP 403") == 1, program.err
-    assert len(of(whole_lines_of(tmp_path / "r.jsonl"), "message")) == 2
+    warning = f"warning: the server answered HTTP 403 to initialize: Access is only allowed at 127.0.0.1:{server.port}"
+    assert program.err.count(warning) == program.err.count("HTTP 403") == 1, program.err
+    assert len(records_of(valid_lines_of(tmp_path / "r.jsonl"), "message")) == 2
 
 
 @pytest.mark.parametrize("words", [["--", "true"], ["--listen", "0", "--", "true"], ["--url", "http://127.0.0.1:9"]])
@@ -93,38 +93,38 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("status, body, media, path, told", CASES)
-def test_a_rejected_initialize_is_reported_with_the_servers_text(status, body, media, path, told, upstream, record):
-    server = upstream(refusing(status, body, media))
+@pytest.mark.parametrize("status, body, media, path, warning", CASES)
+def test_a_rejected_initialize_is_reported_with_the_servers_text(status, body, media, path, warning, upstream, record):
+    server = upstream(rejecting_server(status, body, media))
     program = record(f"http://127.0.0.1:{server.port}{path}")
     client = program.client()
     for _ in range(3):
         assert client.post(initialize()).status == status
     assert program.stop() == 0
-    told = told.format(origin=f"http://127.0.0.1:{server.port}")
+    warning = warning.format(origin=f"http://127.0.0.1:{server.port}")
     lines = [line for line in program.err.splitlines() if "the server answered" in line or "the server rejected" in line]
-    assert len(lines) == 1 and lines[0].startswith("mcpreel: " + told) and len(lines[0]) < 400, program.err
-    assert told.endswith("xxx") or lines[0] == "mcpreel: " + told
+    assert len(lines) == 1 and lines[0].startswith("mcpreel: " + warning) and len(lines[0]) < 400, program.err
+    assert warning.endswith("xxx") or lines[0] == "mcpreel: " + warning
 
 
 def test_a_rejected_first_request_of_another_kind_is_reported(upstream, record):
-    server = upstream(refusing(404))
+    server = upstream(rejecting_server(404))
     program = record(f"http://127.0.0.1:{server.port}/sub/")
     assert program.client().post(call(1, "server/discover")).status == 404
     assert program.stop() == 0
     assert f"HTTP 404 to server/discover: is this an MCP endpoint? try http://127.0.0.1:{server.port}/mcp\n" in program.err
 
 
-@pytest.mark.parametrize("status, body, media, path, told", [c for c in CASES if c[1] != ERROR])
-def test_a_stdio_client_of_a_server_without_mcp_exits_with_4(status, body, media, path, told, upstream, run, mcpreel, tmp_path):
-    server = upstream(refusing(status, body, media))
+@pytest.mark.parametrize("status, body, media, path, warning", [c for c in CASES if c[1] != ERROR])
+def test_a_stdio_client_of_a_server_without_mcp_exits_with_4(status, body, media, path, warning, upstream, run, mcpreel, tmp_path):
+    server = upstream(rejecting_server(status, body, media))
     ran = run([mcpreel, "record", "--url", f"http://127.0.0.1:{server.port}{path}", "-o", tmp_path / "r.jsonl"],
               stdin=json.dumps(initialize()).encode() + b"\n")
     assert ran.code == 4, ran
-    assert told.format(origin=f"http://127.0.0.1:{server.port}").removeprefix("warning: ") in ran.err.decode(), ran
+    assert warning.format(origin=f"http://127.0.0.1:{server.port}").removeprefix("warning: ") in ran.err.decode(), ran
 
 
 def test_a_stdio_client_rejected_by_a_message_exits_with_0(upstream, run, mcpreel, tmp_path):
-    server = upstream(refusing(200, ERROR, "application/json"))
+    server = upstream(rejecting_server(200, ERROR, "application/json"))
     ran = run([mcpreel, "record", "--url", server.url, "-o", tmp_path / "r.jsonl"], stdin=json.dumps(initialize()).encode() + b"\n")
     assert ran.code == 0 and b"the server rejected initialize with error -32602: no \\x1b[31mred version\n" in ran.err, ran

@@ -10,21 +10,21 @@ import pytest
 from http_peers import Program, Upstream, call, read_body, result
 
 VERSION = "2025-11-25"
-HELLO = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
-WELCOME = {"protocolVersion": VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
-READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+INITIALIZE_PARAMS = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+INITIALIZE_RESULT = {"protocolVersion": VERSION, "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 
 
-def said(text):
+def text_content(text):
     return {"content": [{"type": "text", "text": text}]}
 
 
 @pytest.fixture
 def recording(tmp_path):
     """Made on stdio: one session with two calls."""
-    messages = [("c2s", call(0, "initialize", **HELLO)), ("s2c", result(0, WELCOME)), ("c2s", READY),
-                ("c2s", call(1, "tools/call", name="t", arguments={"n": 1})), ("s2c", result(1, said("one"))),
-                ("c2s", call(2, "tools/call", name="t", arguments={"n": 2})), ("s2c", result(2, said("two")))]
+    messages = [("c2s", call(0, "initialize", **INITIALIZE_PARAMS)), ("s2c", result(0, INITIALIZE_RESULT)), ("c2s", INITIALIZED),
+                ("c2s", call(1, "tools/call", name="t", arguments={"n": 1})), ("s2c", result(1, text_content("one"))),
+                ("c2s", call(2, "tools/call", name="t", arguments={"n": 2})), ("s2c", result(2, text_content("two")))]
     lines = [{"type": "header", "version": "1.0", "recorded_at": "2026-11-15T21:00:00.000Z", "upstream": "x", "thoughtjack_version": "0.3.0"}]
     lines += [{"type": "message", "seq": n + 1, "ts": "2026-11-15T21:00:00.000Z", "dir": d, "msg": m} for n, (d, m) in enumerate(messages)]
     path = tmp_path / "r.jsonl"
@@ -47,34 +47,34 @@ def replay(mcpreel):
 
 def session(client, request_id=0):
     """Greets; the headers for what follows."""
-    answer = client.post(call(request_id, "initialize", **HELLO))
-    assert answer.status == 200, answer.body
+    response = client.post(call(request_id, "initialize", **INITIALIZE_PARAMS))
+    assert response.status == 200, response.body
     headers = [("MCP-Protocol-Version", VERSION)]
-    if answer.get("mcp-session-id"):
-        headers.append(("Mcp-Session-Id", answer.get("mcp-session-id")))
-    assert client.post(READY, headers=headers).status == 202
+    if response.get("mcp-session-id"):
+        headers.append(("Mcp-Session-Id", response.get("mcp-session-id")))
+    assert client.post(INITIALIZED, headers=headers).status == 202
     return headers
 
 
-def message_of(answer):
+def message_of(response):
     """The one message of an answer, in a stream or not."""
-    if answer.get("content-type").startswith("text/event-stream"):
-        data = [line[6:] for line in answer.body.decode().splitlines() if line.startswith("data: {")]
+    if response.get("content-type").startswith("text/event-stream"):
+        data = [line[6:] for line in response.body.decode().splitlines() if line.startswith("data: {")]
         assert len(data) == 1
         return json.loads(data[0])
-    return answer.json
+    return response.json
 
 
 def listen(program, headers):
     """Opens a GET stream and returns all messages on it, once it has ended completely."""
     client = program.client()
-    client.ask(method="GET", headers=headers)
+    client.send_request(method="GET", headers=headers)
     head = client.head()
     assert head.status == 200
     return lambda: read_body(client, head)
 
 
-def ask(client, n, request_id, headers):
+def call_tool(client, n, request_id, headers):
     return message_of(client.post(call(request_id, "tools/call", name="t", arguments={"n": n}), headers=headers))
 
 
@@ -83,8 +83,8 @@ def test_a_stdio_recording_is_served_over_http(recording, replay):
     assert program.path == "/mcp"
     client = program.client()
     headers = session(client)
-    assert ask(client, 1, "mine", headers) == result("mine", said("one"))
-    assert ask(client, 2, 77, headers) == result(77, said("two"))
+    assert call_tool(client, 1, "mine", headers) == result("mine", text_content("one"))
+    assert call_tool(client, 2, 77, headers) == result(77, text_content("two"))
     assert program.stop() == 0, program.err
 
 
@@ -94,15 +94,15 @@ def test_ignored_values_and_modes_of_tools_hold_over_http(recording, replay, tmp
     clients = [program.client() for _ in range(2)]
     for client in clients:
         headers = session(client)
-        answer = client.post(call(1, "tools/call", name="t", arguments={"n": 2, "q": "any"}), headers=headers)
-        assert message_of(answer) == result(1, said("two"))
-        answer = client.post(call(2, "tools/call", name="t", arguments={"n": 1, "q": 1, "more": True}), headers=headers)
-        assert message_of(answer) == result(2, said("one"))
+        response = client.post(call(1, "tools/call", name="t", arguments={"n": 2, "q": "any"}), headers=headers)
+        assert message_of(response) == result(1, text_content("two"))
+        response = client.post(call(2, "tools/call", name="t", arguments={"n": 1, "q": 1, "more": True}), headers=headers)
+        assert message_of(response) == result(2, text_content("one"))
     assert program.stop() == 0, program.err
-    told = json.loads(report.read_text())
-    assert told["match_rules"] == [{"rule": "ignore_paths", "value": "$.params.arguments.q", "requests": 4},
+    report_lines = json.loads(report.read_text())
+    assert report_lines["match_rules"] == [{"rule": "ignore_paths", "value": "$.params.arguments.q", "requests": 4},
                                    {"rule": "match", "value": "t=fuzzy", "requests": 2}]
-    assert told["rule_matches"][1]["rules"] == [{"rule": "ignore_paths", "value": "$.params.arguments.q"},
+    assert report_lines["rule_matches"][1]["rules"] == [{"rule": "ignore_paths", "value": "$.params.arguments.q"},
                                                 {"rule": "match", "value": "t=fuzzy"}]
 
 
@@ -113,7 +113,7 @@ def test_clients_with_equal_ids_have_their_own_sessions(recording, replay):
     assert len({dict(h)["Mcp-Session-Id"] for h in headers}) == 5
     for n, text in ((1, "one"), (2, "two")):
         for client, own in zip(clients, headers):
-            assert ask(client, n, 1, own) == result(1, said(text))
+            assert call_tool(client, n, 1, own) == result(1, text_content(text))
     assert program.stop() == 0, program.err
 
 
@@ -121,10 +121,10 @@ def test_a_deleted_session_is_unknown(recording, replay):
     program = replay(recording)
     client = program.client()
     headers = session(client)
-    heard = listen(program, headers)
-    client.ask(method="DELETE", headers=headers)
-    assert client.answer().status == 200
-    assert heard() == b""
+    received = listen(program, headers)
+    client.send_request(method="DELETE", headers=headers)
+    assert client.read_response().status == 200
+    assert received() == b""
     assert client.post(call(1, "ping"), headers=headers).status == 404
     assert session(client, 9)
     assert program.stop() == 0
@@ -134,10 +134,10 @@ def test_an_unrecorded_request_gets_its_error_and_ends_with_1(recording, replay)
     program = replay(recording)
     client = program.client()
     headers = session(client)
-    heard = listen(program, session(program.client()))
-    answer = message_of(client.post(call(5, "tools/call", name="other", arguments={}), headers=headers))
-    assert (answer["id"], answer["error"]["code"]) == (5, -32000)
-    assert heard() == b""  # of another session, which ends nevertheless
+    received = listen(program, session(program.client()))
+    response = message_of(client.post(call(5, "tools/call", name="other", arguments={}), headers=headers))
+    assert (response["id"], response["error"]["code"]) == (5, -32000)
+    assert received() == b""  # of another session, which ends nevertheless
     assert program.stop(None) == 1
     assert "mcpreel: stopped at the first unmatched request; use --fail-at-end or --on-unmatched warn to continue\n" in program.err
     assert "tools/call" in program.err
@@ -151,10 +151,10 @@ def test_a_half_closed_client_gets_its_response(recording, replay):
     program = replay(recording, "--timing", "realistic")
     headers = session(program.client())
     client = program.client()
-    client.ask(call(9, "tools/call", name="t", arguments={"n": 1}), headers=headers)
+    client.send_request(call(9, "tools/call", name="t", arguments={"n": 1}), headers=headers)
     client.sock.shutdown(socket.SHUT_WR)
     assert client.until(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"  # whether it is still there
-    assert message_of(client.answer()) == result(9, said("one"))
+    assert message_of(client.read_response()) == result(9, text_content("one"))
     assert client.rest() == b""
     assert program.stop() == 0, program.err
 
@@ -164,40 +164,40 @@ def test_with_warn_the_replay_continues(recording, replay):
     client = program.client()
     headers = session(client)
     assert "error" in message_of(client.post(call(5, "tools/call", name="other", arguments={}), headers=headers))
-    assert ask(client, 1, 6, headers) == result(6, said("one"))
+    assert call_tool(client, 1, 6, headers) == result(6, text_content("one"))
     assert program.stop() == 0, program.err
 
 
 def test_requests_from_other_machines_are_rejected(recording, replay):
     program = replay(recording)
-    assert program.client().post(call(0, "initialize", **HELLO), headers=[("Host", "evil.example")]).status == 403
-    assert program.client().post(call(0, "initialize", **HELLO), headers=[("Origin", "https://evil.example")]).status == 403
-    assert program.client().post(call(0, "initialize", **HELLO), headers=[("Content-Type", "text/plain")]).status == 415
+    assert program.client().post(call(0, "initialize", **INITIALIZE_PARAMS), headers=[("Host", "evil.example")]).status == 403
+    assert program.client().post(call(0, "initialize", **INITIALIZE_PARAMS), headers=[("Origin", "https://evil.example")]).status == 403
+    assert program.client().post(call(0, "initialize", **INITIALIZE_PARAMS), headers=[("Content-Type", "text/plain")]).status == 415
     assert session(program.client())
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 def test_open_streams_end_with_the_program(recording, replay, signum):
     program = replay(recording)
-    heard = listen(program, session(program.client()))
+    received = listen(program, session(program.client()))
     assert program.stop(signum) == 0, program.err
-    assert heard() == b""
+    assert received() == b""
 
 
 def test_the_report_goes_to_standard_output_with_http_clients(recording, replay, tmp_path):
     program = replay("--json", "--report", tmp_path / "report.json", recording)
     assert json.loads(program.first) == {"event": "listening", "url": program.url}
     client = program.client()
-    ask(client, 1, 1, session(client))
+    call_tool(client, 1, 1, session(client))
     assert program.stop() == 0
     assert json.loads(program.out) == json.loads((tmp_path / "report.json").read_text())
     assert json.loads(program.out)["exit_code"] == 0
 
 
 def test_the_ready_descriptor_gets_the_address(recording, replay):
-    ready, tell = os.pipe()
-    program = replay("--ready-fd", str(tell), recording, pass_fds=[tell])
-    os.close(tell)
+    ready, ready_fd = os.pipe()
+    program = replay("--ready-fd", str(ready_fd), recording, pass_fds=[ready_fd])
+    os.close(ready_fd)
     with os.fdopen(ready) as text:
         assert text.read() == f"http://127.0.0.1:{program.port}/mcp\n"
 
@@ -217,12 +217,12 @@ def test_other_spellings_of_the_address_are_accepted(recording, replay, words):
 def test_a_cassette_is_served_on_the_port_of_mcp_recorder(recording, mcpreel, run, tmp_path):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
     try:
-        taken = socket.create_server(("127.0.0.1", 5555))
+        occupied = socket.create_server(("127.0.0.1", 5555))
     except OSError:  # another process has the port: also fine
-        taken = None
+        occupied = None
     ran = run([mcpreel, "replay", "--cassette", tmp_path / "c.json"])
-    if taken:
-        taken.close()
+    if occupied:
+        occupied.close()
     assert ran.code == 5
     assert ran.err.decode().splitlines()[0] == "mcpreel: cannot listen on 'localhost:5555': address already in use"
 
@@ -235,8 +235,8 @@ def test_a_cassette_is_served_by_its_rules_on_another_port(recording, replay, mc
     assert program.port == port
     client = program.client()
     headers = session(client)
-    assert ask(client, 2, 1, headers) == result(1, said("two"))
-    error = ask(client, 3, 2, headers)["error"]
+    assert call_tool(client, 2, 1, headers) == result(1, text_content("two"))
+    error = call_tool(client, 3, 2, headers)["error"]
     assert (error["code"], error["message"]) == (-32600, "No matching interaction for tools/call [t]")
     assert program.stop() == 0
 
@@ -256,8 +256,8 @@ def test_unusable_addresses_are_rejected(recording, mcpreel, run, words, said_):
 
 
 def test_a_port_in_use_is_reported(recording, mcpreel, run):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        ran = run([mcpreel, "replay", "--port", str(taken.getsockname()[1]), recording])
+    with socket.create_server(("127.0.0.1", 0)) as occupied:
+        ran = run([mcpreel, "replay", "--port", str(occupied.getsockname()[1]), recording])
     assert ran.code == 5 and ran.out == b""
     assert "mcpreel: cannot listen on 'localhost:" in ran.err.decode() and "address already in use" in ran.err.decode()
 
@@ -286,38 +286,38 @@ def test_an_http_recording_is_served_with_the_same_heads(mcpreel, replay, tmp_pa
     def serve(conn):
         while request := conn.request():
             if request.method != "POST":
-                conn.answer(405, headers=[("Allow", "POST")])
+                conn.respond(405, headers=[("Allow", "POST")])
             elif request.json["method"] == "initialize":
-                conn.answer(json_=result(request.json["id"], WELCOME), headers=[("Mcp-Session-Id", "recorded-session-canary")])
+                conn.respond(json_=result(request.json["id"], INITIALIZE_RESULT), headers=[("Mcp-Session-Id", "recorded-session-canary")])
             elif "id" not in request.json:
-                conn.answer(202)
+                conn.respond(202)
             elif request.json["params"]["arguments"]["n"] == 1:
-                conn.answer(json_=result(request.json["id"], said("one")))
+                conn.respond(json_=result(request.json["id"], text_content("one")))
             else:
                 conn.sse()
                 conn.event({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "soon"}})
-                conn.event(result(request.json["id"], said("two")))
+                conn.event(result(request.json["id"], text_content("two")))
                 conn.last()
 
     upstream = Upstream(serve)
     program = Program([mcpreel, "record", "--url", upstream.url, "--listen", "127.0.0.1:0", "-o", tmp_path / "h.jsonl"])
 
-    def talk(at):
+    def run_session(at):
         client = at.client()
         headers = session(client)
         answers = [client.post(call(n, "tools/call", name="t", arguments={"n": n}), headers=headers) for n in (1, 2)]
-        client.ask(method="GET", headers=headers)
-        return headers, answers, client.answer().status if at is program else None
+        client.send_request(method="GET", headers=headers)
+        return headers, answers, client.read_response().status if at is program else None
 
     try:
-        _, direct, status = talk(program)
+        _, direct, status = run_session(program)
         assert status == 405
         assert program.stop() == 0, program.err
     finally:
         program.close()
         upstream.close()
     again = replay(tmp_path / "h.jsonl")
-    headers, replayed, _ = talk(again)
+    headers, replayed, _ = run_session(again)
     assert dict(headers)["Mcp-Session-Id"] != "recorded-session-canary"
     for before, after in zip(direct, replayed):
         assert before.get("content-type").split(";")[0] == after.get("content-type").split(";")[0]

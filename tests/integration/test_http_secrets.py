@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from canaries import ENCODINGS, finds, json_text
-from http_peers import WAIT, Program, Upstream, call, lines_of, of, result
+from http_peers import WAIT, Program, Upstream, call, lines_of, records_of, result
 
 # Each starts with a word of its own, so that one can see which leaked, and has what is escaped anywhere.
 SECRETS = {
@@ -37,7 +37,7 @@ SPELLINGS = ["raw", "json-ascii", "json-all-u", "json-twice", "percent", "percen
              "base64url", "base64-twice", "base64-of-json", "hex", "hex-upper", "html-numbers", "utf-16-base64", "python"]
 
 
-def told(secret, is_json):
+def spellings_of(secret, is_json):
     """The secret in every spelling; `is_json`: as JSON has it."""
     for name in SPELLINGS:
         encode, is_spelt = ENCODINGS[name]
@@ -46,7 +46,7 @@ def told(secret, is_json):
 
 
 def page(conn, text, status=500, **more):
-    conn.answer(status, body=f"<p>no {text} here</p>".encode(), headers=[("Content-Type", "text/html")], **more)
+    conn.respond(status, body=f"<p>no {text} here</p>".encode(), headers=[("Content-Type", "text/html")], **more)
 
 
 def stream(conn, *lines):
@@ -60,12 +60,12 @@ ERROR = '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no %s","da
 
 # name: how the server says the text, and whether it is to be JSON's spelling of it.
 CARRIERS = {
-    "message": (lambda c, t: c.answer(body=(ANSWER % t).encode(), headers=[("Content-Type", "application/json")]), True),
-    "error": (lambda c, t: c.answer(400, body=(ERROR % (t, t)).encode(), headers=[("Content-Type", "application/json")]), True),
+    "message": (lambda c, t: c.respond(body=(ANSWER % t).encode(), headers=[("Content-Type", "application/json")]), True),
+    "error": (lambda c, t: c.respond(400, body=(ERROR % (t, t)).encode(), headers=[("Content-Type", "application/json")]), True),
     "page": (page, False),
-    "redirect": (lambda c, t: c.answer(307, headers=[("Location", "/there?" + t.replace(" ", "+"))]), False),
+    "redirect": (lambda c, t: c.respond(307, headers=[("Location", "/there?" + t.replace(" ", "+"))]), False),
     "reason": (lambda c, t: c.send(f"HTTP/1.1 500 no {t}\r\nContent-Length: 0\r\n\r\n".encode()), False),
-    "challenge": (lambda c, t: c.answer(401, headers=[("WWW-Authenticate", f'Bearer error="{t}"')]), False),
+    "challenge": (lambda c, t: c.respond(401, headers=[("WWW-Authenticate", f'Bearer error="{t}"')]), False),
     "event": (lambda c, t: stream(c, "event: message", "data: " + ANSWER % t), True),
     "event id": (lambda c, t: stream(c, f"id: {t}_1", "data: " + ANSWER % "x"), False),
     "event name": (lambda c, t: stream(c, f"event: {t}", "data: " + ANSWER % "x"), False),
@@ -74,7 +74,7 @@ CARRIERS = {
     "endpoint": (lambda c, t: stream(c, "event: endpoint", f"data: /messages/{t}"), False),
     "no JSON": (lambda c, t: stream(c, f"data: hello {t}"), False),
 }
-UNTOLD = ("redirect", "reason", "endpoint")  # of these nothing is recorded in the first place, or parts are left out whole
+NOT_RECORDED = ("redirect", "reason", "endpoint")  # of these nothing is recorded in the first place, or parts are left out whole
 
 
 class Recorder:
@@ -82,27 +82,27 @@ class Recorder:
 
     def __init__(self, mcpreel, directory, *options, file="r.jsonl"):
         self.directory, self.file = directory, directory / file
-        self.says = []
+        self.responders = []
         self.server = Upstream(self.serve)
         self.program = Program([mcpreel, "record", "-vv", "--url", self.server.url, "--listen", "127.0.0.1:0", "-o", self.file, *options],
                                cwd=directory)
         self.client = self.program.client()
         self.client.post(call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}))
-        self.ask(lambda c, q: c.answer(json_={}), path=f"/mcp/{SECRETS['path']}")
+        self.send_request(lambda c, q: c.respond(json_={}), path=f"/mcp/{SECRETS['path']}")
 
     def serve(self, conn):
         conn.request()
-        conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}),
+        conn.respond(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}),
                     headers=[("Mcp-Session-Id", SECRETS["session"]), ("Set-Cookie", f"a={SECRETS['set cookie']}; Path=/; HttpOnly")])
         while request := conn.request():
-            self.says.pop(0)(conn, request)
+            self.responders.pop(0)(conn, request)
 
-    def ask(self, say, message=None, body=None, path=f"/mcp?token={SECRETS['query']}", headers=(), method="POST"):
-        self.says.append(say)
+    def send_request(self, respond_with, message=None, body=None, path=f"/mcp?token={SECRETS['query']}", headers=(), method="POST"):
+        self.responders.append(respond_with)
         if message is None and body is None:
             message = call(1, "tools/call", name="t")
-        self.client.ask(message, body=body, path=path, headers=[*HEADERS, *headers], method=method)
-        return self.client.answer()
+        self.client.send_request(message, body=body, path=path, headers=[*HEADERS, *headers], method=method)
+        return self.client.read_response()
 
     def close(self):
         self.program.close()
@@ -112,13 +112,13 @@ class Recorder:
         assert self.program.stop() == 0, self.program.err
         return self.program.err + self.program.out
 
-    def everything(self):
+    def written_lines(self):
         """Everything that was written, line by line, with where it stands."""
-        said = self.stop().splitlines()
+        written = self.stop().splitlines()
         for path in self.directory.rglob("*"):
             if path.is_file():
-                said += path.read_bytes().decode().splitlines()
-        return said
+                written += path.read_bytes().decode().splitlines()
+        return written
 
 
 @pytest.fixture
@@ -142,34 +142,34 @@ def assert_nothing_left(lines):
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_secrets_that_a_server_repeats_are_not_recorded(recorder, carrier):
-    say, is_json = CARRIERS[carrier]
+    respond_with, is_json = CARRIERS[carrier]
     r = recorder()
     for secret in SECRETS:
-        for text in told(secret, is_json):
+        for text in spellings_of(secret, is_json):
             assert finds(text.encode(), SECRETS[secret], 3), text
-            r.ask(lambda conn, _, text=text: say(conn, text))
+            r.send_request(lambda conn, _, text=text: respond_with(conn, text))
     r.stop()
     recorded = lines_of(r.file)
-    assert len(of(recorded, "http", ev="request")) == 2 + len(SECRETS) * len(SPELLINGS)
-    assert not of(recorded, "gap")
-    assert_nothing_left(r.everything())
+    assert len(records_of(recorded, "http", ev="request")) == 2 + len(SECRETS) * len(SPELLINGS)
+    assert not records_of(recorded, "gap")
+    assert_nothing_left(r.written_lines())
     for mark in MARKS.values():
-        assert carrier in UNTOLD or f"[REDACTED:{mark}]" in r.file.read_text(), mark
+        assert carrier in NOT_RECORDED or f"[REDACTED:{mark}]" in r.file.read_text(), mark
 
 
 def test_secrets_that_a_client_repeats_are_not_recorded(recorder):
     r = recorder()
     for secret in SECRETS:
-        for text in told(secret, True):
+        for text in spellings_of(secret, True):
             body = '{"jsonrpc":"2.0","id":"i-%s","method":"tools/call","params":{"name":"t","arguments":{"a":"%s"}}}' % (text, text)
-            r.ask(lambda conn, q: conn.answer(json_={}), body=body.encode())
-        for text in told(secret, False):
+            r.send_request(lambda conn, q: conn.respond(json_={}), body=body.encode())
+        for text in spellings_of(secret, False):
             for header in ("Last-Event-ID", "Mcp-Name", "Mcp-Param-A"):
-                r.ask(lambda conn, q: conn.answer(json_={}), headers=[(header, text)])
-    r.ask(lambda conn, q: conn.answer(json_={}), body=SECRETS["token"].encode())
+                r.send_request(lambda conn, q: conn.respond(json_={}), headers=[(header, text)])
+    r.send_request(lambda conn, q: conn.respond(json_={}), body=SECRETS["token"].encode())
     r.stop()
-    assert not of(lines_of(r.file), "gap")
-    assert_nothing_left(r.everything())
+    assert not records_of(lines_of(r.file), "gap")
+    assert_nothing_left(r.written_lines())
 
 
 @pytest.mark.parametrize("form", ["cassette", "recording.gz"])
@@ -177,13 +177,13 @@ def test_other_formats_and_journals_have_no_secrets(recorder, mcpreel, run, tmp_
     packed = form.endswith("gz")
     r = recorder(*([] if packed else ["--format", form]), file="r.jsonl" if packed else "r.json")
     for secret in SECRETS:
-        r.ask(lambda conn, q: conn.answer(body=(ANSWER % json_text(SECRETS[secret])).encode(), headers=[("Content-Type", "application/json")]))
+        r.send_request(lambda conn, q: conn.respond(body=(ANSWER % json_text(SECRETS[secret])).encode(), headers=[("Content-Type", "application/json")]))
     seen = [p.read_bytes().decode() for p in tmp_path.rglob("*") if p.is_file()]
     assert_nothing_left(line for text in seen for line in text.splitlines())
     r.stop()
     if packed:
         assert run([mcpreel, "convert", r.file, "-o", tmp_path / "copy.jsonl"]).code == 0
-    assert_nothing_left(r.everything())
+    assert_nothing_left(r.written_lines())
 
 
 def test_keys_in_the_url_of_a_request_are_not_recorded(recorder):
@@ -192,13 +192,13 @@ def test_keys_in_the_url_of_a_request_are_not_recorded(recorder):
                "/mcp?access_token=hush", "/s/9d1f6c2a111142228333abcdefabcdef/mcp", "/callback?code=abcDEF123456ghiJKL&state=xyz1234567",
                "/my-secret-path-2026/mcp"]
     for target in targets:
-        r.ask(lambda conn, q: conn.answer(json_={}), path=target)
-    said = r.stop() + r.file.read_text()
+        r.send_request(lambda conn, q: conn.respond(json_={}), path=target)
+    output = r.stop() + r.file.read_text()
     for secret in ("9d1f6c2a", "hush", "abcDEF123456", "xyz1234567", "my-secret-path-2026"):
-        assert secret not in said
-    asked = [(a["path"], a.get("query")) for a in of(lines_of(r.file), "http", ev="request")]
-    assert asked[3] == ("/mcp", "exaApiKey=[REDACTED:api_key]&page=2")
-    assert asked[5][0] == "/s/[REDACTED:path]/mcp"
+        assert secret not in output
+    request_records = [(a["path"], a.get("query")) for a in records_of(lines_of(r.file), "http", ev="request")]
+    assert request_records[3] == ("/mcp", "exaApiKey=[REDACTED:api_key]&page=2")
+    assert request_records[5][0] == "/s/[REDACTED:path]/mcp"
 
 
 def test_the_key_in_the_server_url_is_removed_from_messages(mcpreel, tmp_path):
@@ -207,7 +207,7 @@ def test_the_key_in_the_server_url_is_removed_from_messages(mcpreel, tmp_path):
 
     def serve(conn):
         while request := conn.request():
-            conn.answer(json_=result(1, {"you": request.target}))
+            conn.respond(json_=result(1, {"you": request.target}))
 
     server = Upstream(serve)
     program = Program([mcpreel, "record", "--url", server.url.replace("/mcp", f"/s/{key}/mcp"), "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl"])
@@ -229,7 +229,7 @@ def test_ordinary_header_values_stay_in_messages(recorder):
     r = recorder()
     text = json.dumps([v for _, v in ordinary] + ["application/json", "keep-alive", "tools/call", "password"])
     body = '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":%s}]}}' % json.dumps(text)
-    r.ask(lambda conn, q: conn.answer(body=body.encode(), headers=[("Content-Type", "application/json")]), headers=ordinary)
+    r.send_request(lambda conn, q: conn.respond(body=body.encode(), headers=[("Content-Type", "application/json")]), headers=ordinary)
     r.stop()
     assert body in r.file.read_text()
 
@@ -241,7 +241,7 @@ def test_event_ids_with_a_session_id_stay_different(recorder, mcpreel, run, tmp_
     def serve(conn):
         while request := conn.request():
             if request.method == "POST" and request.json["method"] == "initialize":
-                conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                conn.respond(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                                              "serverInfo": {"name": "s", "version": "1"}}),
                             headers=[("Mcp-Session-Id", ids[request.json["params"]["n"]])])
                 continue
@@ -261,22 +261,22 @@ def test_event_ids_with_a_session_id_stay_different(recorder, mcpreel, run, tmp_
         for n, session in enumerate(ids):
             client = program.client()
             client.post(call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}, n=n))
-            client.ask(call(5, "tools/call", name="t", arguments={}), headers=[("Mcp-Session-Id", session)])
+            client.send_request(call(5, "tools/call", name="t", arguments={}), headers=[("Mcp-Session-Id", session)])
             client.rest()
             again = program.client()
-            again.ask(method="GET", headers=[("Mcp-Session-Id", session), ("Last-Event-ID", f"{session}_2")])
-            assert session in again.answer().body.decode()
+            again.send_request(method="GET", headers=[("Mcp-Session-Id", session), ("Last-Event-ID", f"{session}_2")])
+            assert session in again.read_response().body.decode()
         assert program.stop() == 0, program.err
     finally:
         program.close()
         server.close()
     lines = lines_of(tmp_path / "r.jsonl")
     assert not [i for i in ids if i in (tmp_path / "r.jsonl").read_text() + program.err]
-    names = [e["id"] for e in [m.get("event", m) for m in of(lines, "message") + of(lines, "sse")] if isinstance(e.get("id"), str)]
+    names = [e["id"] for e in [m.get("event", m) for m in records_of(lines, "message") + records_of(lines, "sse")] if isinstance(e.get("id"), str)]
     assert sorted(names) == sorted(f"[REDACTED:session-{s}]_{n}" for s in (1, 2) for n in (1, 2, 3))
-    assert [r["resumes"] for r in of(lines, "http", ev="response") if "resumes" in r] == [{"stream": 1, "after": 2}, {"stream": 3, "after": 2}]
-    asked = [dict(map(tuple, a["headers"])).get("Last-Event-ID") for a in of(lines, "http", ev="request")]
-    assert [a for a in asked if a] == ["[REDACTED:session-1]_2", "[REDACTED:session-2]_2"]
+    assert [r["resumes"] for r in records_of(lines, "http", ev="response") if "resumes" in r] == [{"stream": 1, "after": 2}, {"stream": 3, "after": 2}]
+    request_records = [dict(map(tuple, a["headers"])).get("Last-Event-ID") for a in records_of(lines, "http", ev="request")]
+    assert [a for a in request_records if a] == ["[REDACTED:session-1]_2", "[REDACTED:session-2]_2"]
     assert run([mcpreel, "check", tmp_path / "r.jsonl"]).code == 0
     assert run([mcpreel, "check", "--secrets", tmp_path / "r.jsonl"]).code == 0
 
@@ -298,7 +298,7 @@ def test_the_session_id_of_an_endpoint_is_removed_where_it_is_repeated(mcpreel, 
                 conn.event(result(1, {"mine": session, "hex": session.encode().hex(), "other": ids[0]}), event="message")
                 return conn.last()
             session = next(i for i in ids if i in request.target)
-            conn.answer(202)
+            conn.respond(202)
             waiting[session].set()
 
     server = Upstream(serve)
@@ -307,7 +307,7 @@ def test_the_session_id_of_an_endpoint_is_removed_where_it_is_repeated(mcpreel, 
     try:
         for session in ids:
             stream = program.client()
-            stream.ask(method="GET", path="/sse", headers=[("Accept", "text/event-stream")])
+            stream.send_request(method="GET", path="/sse", headers=[("Accept", "text/event-stream")])
             stream.head()
             assert session in stream.event()
             assert program.client().post(call(1, "ping", session=session), path=where % session).status == 202
@@ -319,9 +319,9 @@ def test_the_session_id_of_an_endpoint_is_removed_where_it_is_repeated(mcpreel, 
     text = (tmp_path / "r.jsonl").read_text()
     for session in ids:
         assert session not in text + program.err and session.encode().hex() not in text
-    said = [m["msg"]["result"] for m in of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")]
-    assert [s["other"] for s in said] == ["[REDACTED:session-1]"] * 2
-    assert said[1]["mine"] == said[1]["hex"] == "[REDACTED:session-2]"
+    results = [m["msg"]["result"] for m in records_of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")]
+    assert [s["other"] for s in results] == ["[REDACTED:session-1]"] * 2
+    assert results[1]["mine"] == results[1]["hex"] == "[REDACTED:session-2]"
 
 
 def test_secrets_that_a_server_repeats_to_a_stdio_client_are_not_recorded(mcpreel, tmp_path):
@@ -331,22 +331,22 @@ def test_secrets_that_a_server_repeats_to_a_stdio_client_are_not_recorded(mcpree
     def serve(conn):
         while request := conn.request():
             if request.method != "POST":
-                conn.answer(405)
+                conn.respond(405)
             elif "id" not in request.json:
-                conn.answer(202)
+                conn.respond(202)
             elif request.json["method"] == "initialize":
-                conn.answer(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": session, "version": "1"}}),
+                conn.respond(json_=result(0, {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": session, "version": "1"}}),
                             headers=[("Mcp-Session-Id", session)])
             else:
-                conn.answer(json_=result(1, {"mine": session, "asked": request.target}))
+                conn.respond(json_=result(1, {"mine": session, "asked": request.target}))
 
     server = Upstream(serve)
-    said = [call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}),
+    messages = [call(0, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"}),
             {"jsonrpc": "2.0", "method": "notifications/initialized"}, call(1, "ping")]
     words = [mcpreel, "record", "-vv", "--url", server.url.replace("/mcp", f"/{key}/mcp"), "-o", tmp_path / "r.jsonl"]
     program = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        for message in said:
+        for message in messages:
             program.stdin.write(json.dumps(message).encode() + b"\n")
             program.stdin.flush()
             if "id" in message:
@@ -358,7 +358,7 @@ def test_secrets_that_a_server_repeats_to_a_stdio_client_are_not_recorded(mcpree
     assert program.returncode == 0, err
     text = (tmp_path / "r.jsonl").read_text()
     assert session not in text + err.decode() and key not in text + err.decode()
-    assert of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")[-1]["msg"]["result"]["mine"] == "[REDACTED:session-1]"
+    assert records_of(lines_of(tmp_path / "r.jsonl"), "message", dir="s2c")[-1]["msg"]["result"]["mine"] == "[REDACTED:session-1]"
 
 
 def test_hundreds_of_session_ids_are_searched(mcpreel, tmp_path):
@@ -370,7 +370,7 @@ def test_hundreds_of_session_ids_are_searched(mcpreel, tmp_path):
         while request := conn.request():
             n = request.json["id"]
             named = [("Mcp-Session-Id", ids[n])] if request.json["method"] == "initialize" else []
-            conn.answer(json_=result(n, {"mine": ids[n], "older": ids[max(0, n - count // 2)]}), headers=named)
+            conn.respond(json_=result(n, {"mine": ids[n], "older": ids[max(0, n - count // 2)]}), headers=named)
 
     server = Upstream(serve)
     program = Program([mcpreel, "record", "--url", server.url, "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl"])
@@ -387,7 +387,7 @@ def test_hundreds_of_session_ids_are_searched(mcpreel, tmp_path):
     text = (tmp_path / "r.jsonl").read_text()
     assert not [i for i in ids if i in text]
     last = lines_of(tmp_path / "r.jsonl")
-    answers = [m["msg"]["result"] for m in of(last, "message", dir="s2c")]
+    answers = [m["msg"]["result"] for m in records_of(last, "message", dir="s2c")]
     assert answers[-1] == {"mine": f"[REDACTED:session-{count}]", "older": f"[REDACTED:session-{count - 1 - count // 2 + 1}]"}
 
 

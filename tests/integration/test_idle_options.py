@@ -43,33 +43,33 @@ REPLAY = [
 
 
 @pytest.fixture
-def room(tmp_path):
+def work_dir(tmp_path):
     (tmp_path / "ca.pem").write_text("-----BEGIN CERTIFICATE-----\n")
     (tmp_path / "session.jsonl").write_text('{"type":"header","version":"1.0","recorded_at":"2026-11-15T21:00:00.000Z","upstream":"s",'
                                             '"thoughtjack_version":"0.3.0"}\n')
     return tmp_path
 
 
-@pytest.mark.parametrize("words, says", RECORD)
-def test_record_rejects_options_without_effect(mcpreel, run, room, words, says):
-    before = sorted(room.iterdir())
-    ran = run([mcpreel, "record", *words], cwd=room, env={"XDG_STATE_HOME": os.fspath(room / "state"), "MCPREEL_DIR": ""})
+@pytest.mark.parametrize("words, expected_error", RECORD)
+def test_record_rejects_options_without_effect(mcpreel, run, work_dir, words, expected_error):
+    before = sorted(work_dir.iterdir())
+    ran = run([mcpreel, "record", *words], cwd=work_dir, env={"XDG_STATE_HOME": os.fspath(work_dir / "state"), "MCPREEL_DIR": ""})
     assert (ran.code, ran.out) == (2, b""), ran
-    assert ran.err.decode().splitlines()[0] == f"mcpreel: {says}"
-    assert sorted(p for p in room.iterdir() if p.is_file()) == before  # nothing was started or made
+    assert ran.err.decode().splitlines()[0] == f"mcpreel: {expected_error}"
+    assert sorted(p for p in work_dir.iterdir() if p.is_file()) == before  # nothing was started or made
 
 
-@pytest.mark.parametrize("words, says", REPLAY)
-def test_replay_rejects_options_without_effect(mcpreel, run, room, words, says):
-    ran = run([mcpreel, "replay", *words, "session.jsonl"], cwd=room)
+@pytest.mark.parametrize("words, expected_error", REPLAY)
+def test_replay_rejects_options_without_effect(mcpreel, run, work_dir, words, expected_error):
+    ran = run([mcpreel, "replay", *words, "session.jsonl"], cwd=work_dir)
     assert (ran.code, ran.out) == (2, b""), ran
-    assert ran.err.decode().splitlines()[0] == f"mcpreel: {says}"
-    assert not (room / "started").exists()
+    assert ran.err.decode().splitlines()[0] == f"mcpreel: {expected_error}"
+    assert not (work_dir / "started").exists()
 
 
-def test_variables_of_other_commands_are_ignored(mcpreel, run, room):
+def test_variables_of_other_commands_are_ignored(mcpreel, run, work_dir):
     env = {"MCPREEL_MAX_SERVERS": "3", "MCPREEL_FORCE": "1", "MCPREEL_PLAIN": "1", "MCPREEL_CACERT": "none.pem",
            "MCPREEL_HEADER": "A: b", "MCPREEL_ALLOW_ORIGIN": "https://app.example", "MCPREEL_ALLOW_HOST": "a.example", "MCPREEL_READY_FD": "99"}
-    assert run([mcpreel, "record", "-o", "r.json", *SERVER], cwd=room, env=env).code == 0
-    assert (room / "started").exists()
-    assert run([mcpreel, "replay", "session.jsonl"], cwd=room, env=env).code == 0
+    assert run([mcpreel, "record", "-o", "r.json", *SERVER], cwd=work_dir, env=env).code == 0
+    assert (work_dir / "started").exists()
+    assert run([mcpreel, "replay", "session.jsonl"], cwd=work_dir, env=env).code == 0

@@ -35,13 +35,13 @@ def call(seq, name):
                                f'{{"name":"{name}","arguments":{{}}}}}}')
 
 
-def answer(seq, asked):
-    return message(seq, "s2c", f'{{"jsonrpc":"2.0","id":{asked},"result":{{"content":[]}}}}')
+def response(seq, request_id):
+    return message(seq, "s2c", f'{{"jsonrpc":"2.0","id":{request_id},"result":{{"content":[]}}}}')
 
 
 def many_tools(n):
     """Every call a tool and an id of its own, all answered."""
-    return call(2 * n + 1, f"tool-{n}") + answer(2 * n + 2, 2 * n + 1)
+    return call(2 * n + 1, f"tool-{n}") + response(2 * n + 2, 2 * n + 1)
 
 
 def never_answered(n):
@@ -63,7 +63,7 @@ def many_lists(n):
 
 def many_sessions(n):
     return message(2 * n + 1, "c2s", f'{{"id":{n},"method":"initialize","params":{{"clientInfo":'
-                                     f'{{"name":"client {n}"}}}}}}') + answer(2 * n + 2, n)
+                                     f'{{"name":"client {n}"}}}}}}') + response(2 * n + 2, n)
 
 
 def one_id(n):
@@ -132,7 +132,7 @@ def test_the_json_output_of_a_call_has_the_documented_members(mcpreel, run, tmp_
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + call(1, "a") +
                     message(2, "s2c", '{"id":1,"method":"elicitation/create"}') +
-                    message(4, "c2s", '{"id":1,"result":{}}') + answer(5, 1))
+                    message(4, "c2s", '{"id":1,"result":{}}') + response(5, 1))
     seen = json.loads(run([mcpreel, "inspect", "--json", path]).out)["operations"][0]
     page = (ROOT / "docs" / "json-output.md").read_text()
     assert documented("Calls in numbers") == list(seen)[3:19]
@@ -159,12 +159,12 @@ def test_inspect_counts_the_operations_that_show_lists(case, mcpreel, run, tmp_p
     for text in recordings_of(case):
         path.write_text(text)
         shown = run([mcpreel, "show", "--json", path])
-        told = run([mcpreel, "inspect", "--json", path])
-        assert told.code == shown.code
+        report = run([mcpreel, "inspect", "--json", path])
+        assert report.code == shown.code
         if shown.code:
             continue
         shown = [json.loads(line) for line in shown.out.splitlines()]
-        totals = json.loads(told.out)["totals"]
+        totals = json.loads(report.out)["totals"]
         assert totals["operations"] == len(shown)
         parts = [op for op in shown if op["kind"] == "request" and op["link"] in ("retry", "task", "page")
                  and "after-end" not in op["flags"] and any(m["role"] == "request" for m in op["messages"])]
@@ -194,14 +194,14 @@ for i in range(14):
 """
 
 
-def everything(fd):
+def read_terminal(fd):
     """Returns the output on our side of a terminal until the other side is closed."""
-    said = b""
+    terminal_output = b""
     while True:
         try:
-            said += os.read(fd, 65536)
+            terminal_output += os.read(fd, 65536)
         except OSError:
-            return said
+            return terminal_output
 
 
 def watch(command, out_too=False):
@@ -212,25 +212,25 @@ def watch(command, out_too=False):
                          stderr=theirs)
     feed.stdout.close()
     os.close(theirs)
-    said = everything(ours)
+    terminal_output = read_terminal(ours)
     os.close(ours)
     assert p.wait(20) in (0, 1)
     assert feed.wait(20) == 0
-    return said
+    return terminal_output
 
 
 @pytest.mark.parametrize("words", [["inspect"], ["check"], ["show"], ["show", "-m"], ["convert", "-o"]],
                          ids=" ".join)
 def test_progress_is_shown_on_a_terminal_and_removed_at_the_end(words, mcpreel, tmp_path):
     more = [str(tmp_path / "out.trace.jsonl")] if "-o" in words else []
-    said = watch([mcpreel, *words, *more, "-"])
-    assert re.search(rb"(reading|converting) -  [0-9.]+ MB *\r", said), said
-    assert re.search(rb"\r +\r", said), said
+    terminal_output = watch([mcpreel, *words, *more, "-"])
+    assert re.search(rb"(reading|converting) -  [0-9.]+ MB *\r", terminal_output), terminal_output
+    assert re.search(rb"\r +\r", terminal_output), terminal_output
 
 
 def test_rows_on_the_same_terminal_are_not_mixed_with_progress(mcpreel):
-    said = watch([mcpreel, "show", "-", "id:1"], out_too=True)
-    drawn = re.findall(rb"reading -  [0-9.]+ MB *\r( +\r|reading|)", said)
+    terminal_output = watch([mcpreel, "show", "-", "id:1"], out_too=True)
+    drawn = re.findall(rb"reading -  [0-9.]+ MB *\r( +\r|reading|)", terminal_output)
     assert drawn and all(drawn), drawn  # wiped or drawn again before anything else is said
-    rows = re.findall(rb"^(?:.*\r)? *\d+ +\d+\.\d+ +client +tools/call tool-0 +ok .*\r$", said, re.M)
+    rows = re.findall(rb"^(?:.*\r)? *\d+ +\d+\.\d+ +client +tools/call tool-0 +ok .*\r$", terminal_output, re.M)
     assert len(rows) == 14 * 2000

@@ -26,16 +26,16 @@ def closed(schema):
         return [closed(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
-    shut = {name: closed(value) for name, value in schema.items()}
+    closed_schema = {name: closed(value) for name, value in schema.items()}
     if "object" in schema.get("type", ()) and "properties" in schema:
-        shut["unevaluatedProperties"] = False
-    return shut
+        closed_schema["unevaluatedProperties"] = False
+    return closed_schema
 
 
 @functools.cache
 def validator(definition):
-    whole = closed({name: value for name, value in SCHEMA.items() if name not in ("type", "oneOf")})
-    return jsonschema.Draft202012Validator({**whole, "$ref": f"#/$defs/{definition}"})
+    closed_document = closed({name: value for name, value in SCHEMA.items() if name not in ("type", "oneOf")})
+    return jsonschema.Draft202012Validator({**closed_document, "$ref": f"#/$defs/{definition}"})
 
 
 def kind_of(line):
@@ -93,7 +93,7 @@ def message(seq, direction, **msg):
                        "msg": {"jsonrpc": "2.0", **msg}}) + "\n"
 
 
-def crowded():
+def recording_over_limits():
     """More sessions, tools, methods, notifications and codes than have objects of their own."""
     lines = [HEADER]
     for n in range(1100):
@@ -113,7 +113,7 @@ def test_the_schema_is_a_valid_json_schema():
     assert referred <= names and names - referred == {"miss_data"}
 
 
-class Told:
+class JsonRunner:
     """Runs commands with --json, and checks every line that they write."""
 
     def __init__(self, run, mcpreel):
@@ -135,14 +135,14 @@ class Told:
 
 
 @pytest.fixture
-def told(run, mcpreel):
-    return Told(run, mcpreel)
+def json_runner(run, mcpreel):
+    return JsonRunner(run, mcpreel)
 
 
-def requests_of(told, path, tmp_path):
+def requests_of(json_runner, path, tmp_path):
     """The messages of the recorded clients, with unrecorded requests added."""
     copy_ = tmp_path / "as-recording.jsonl"
-    told.run([told.mcpreel, "-q", "convert", "--force", "--to", "recording", path, "-o", copy_])
+    json_runner.run([json_runner.mcpreel, "-q", "convert", "--force", "--to", "recording", path, "-o", copy_])
     lines = [json.loads(line) for line in copy_.read_bytes().splitlines()] if copy_.exists() else []
     sent = [line["msg"] for line in lines if line.get("dir") == "c2s"]
     other = [{**m, "params": {**m["params"], "arguments": {"other": True}}, "id": "other"} for m in sent
@@ -150,67 +150,67 @@ def requests_of(told, path, tmp_path):
     return [*sent, *other[:3], {"jsonrpc": "2.0", "id": "new", "method": "own/new"}]
 
 
-def replay(told, path, tmp_path, *options):
+def replay(json_runner, path, tmp_path, *options):
     """Replays a recording to a client that sends what was recorded and more; checks the report and the errors."""
     report = tmp_path / "report.json"
     report.unlink(missing_ok=True)
-    stdin = "".join(json.dumps(m) + "\n" for m in requests_of(told, path, tmp_path)).encode("utf-8", "surrogatepass")
-    ran = told("replay", "--on-unmatched", "warn", "--report", report, *options, path, stdin=stdin)
+    stdin = "".join(json.dumps(m) + "\n" for m in requests_of(json_runner, path, tmp_path)).encode("utf-8", "surrogatepass")
+    ran = json_runner("replay", "--on-unmatched", "warn", "--report", report, *options, path, stdin=stdin)
     if report.exists():
-        told.check(json.loads(report.read_text()), ran.command)
+        json_runner.check(json.loads(report.read_text()), ran.command)
     for line in ran.out.splitlines():
-        for answer in [json.loads(line)] if line.startswith(b"{") else json.loads(line):
-            data = answer.get("error", {}).get("data")
+        for response in [json.loads(line)] if line.startswith(b"{") else json.loads(line):
+            data = response.get("error", {}).get("data")
             if isinstance(data, dict) and "reason" in data:
                 validator("miss_data").validate(data)
-                told.kinds["miss_data"] = told.kinds.get("miss_data", 0) + 1
+                json_runner.kinds["miss_data"] = json_runner.kinds.get("miss_data", 0) + 1
 
 
-def everything(told, path, tmp_path):
-    told("inspect", path)
-    told("stats", path)
-    told("check", path)
-    told("check", "--fix", "-o", tmp_path / "fixed", path)
-    told("check", "--secrets", "--redact-members", "text,q", "--redact-patterns", "a.", path)
-    told("redact", "--redact-members", "text,q", path, "-o", tmp_path / "redacted.jsonl")
-    told("show", path)
-    told("show", "-m", path)
+def run_all_commands(json_runner, path, tmp_path):
+    json_runner("inspect", path)
+    json_runner("stats", path)
+    json_runner("check", path)
+    json_runner("check", "--fix", "-o", tmp_path / "fixed", path)
+    json_runner("check", "--secrets", "--redact-members", "text,q", "--redact-patterns", "a.", path)
+    json_runner("redact", "--redact-members", "text,q", path, "-o", tmp_path / "redacted.jsonl")
+    json_runner("show", path)
+    json_runner("show", "-m", path)
     for number in (1, 2, 3):
-        told("show", f"{path}:{number}")
+        json_runner("show", f"{path}:{number}")
     for name, to in (("r.jsonl", "recording"), ("t", "trace"), ("j", "jsonrpc"), ("c.json", "cassette")):
-        told("convert", "--to", to, path, "-o", tmp_path / name)
-    told("convert", "--lossless", "--to", "jsonrpc", path, "-o", tmp_path / "lossless")
-    told("diff", path, tmp_path / "redacted.jsonl")
-    replay(told, path, tmp_path)
-    replay(told, path, tmp_path, "--order", "total")
-    told("lock", tmp_path / "a.lock.json", path)
+        json_runner("convert", "--to", to, path, "-o", tmp_path / name)
+    json_runner("convert", "--lossless", "--to", "jsonrpc", path, "-o", tmp_path / "lossless")
+    json_runner("diff", path, tmp_path / "redacted.jsonl")
+    replay(json_runner, path, tmp_path)
+    replay(json_runner, path, tmp_path, "--order", "total")
+    json_runner("lock", tmp_path / "a.lock.json", path)
     (tmp_path / "weather.lock.json").write_text(json.dumps(LOCK))
-    told("lock", "--check", "--fail-on", "never", "--calls", path, tmp_path / "weather.lock.json", path)
+    json_runner("lock", "--check", "--fail-on", "never", "--calls", path, tmp_path / "weather.lock.json", path)
     report = tmp_path / "verify.json"
     report.unlink(missing_ok=True)
-    told("verify", "--timeout", "5", "--report", f"json={report}", path, "--", told.mcpreel, "demo", "server")
+    json_runner("verify", "--timeout", "5", "--report", f"json={report}", path, "--", json_runner.mcpreel, "demo", "server")
     if report.exists():
-        told.check(json.loads(report.read_text()), path)
+        json_runner.check(json.loads(report.read_text()), path)
 
 
 @pytest.mark.parametrize("name", CORPUS)
-def test_every_command_over_the_corpus_obeys_the_schema(name, told, tmp_path):
+def test_every_command_over_the_corpus_obeys_the_schema(name, json_runner, tmp_path):
     (tmp_path / "corpus").mkdir()
     path = tmp_path / "corpus" / "file"
     path.write_bytes(CORPUS[name])
-    everything(told, path, tmp_path)
-    told("list", path.parent)
-    told("stats", path.parent)
-    assert {"check", "check_secrets"} <= set(told.kinds), told.kinds
+    run_all_commands(json_runner, path, tmp_path)
+    json_runner("list", path.parent)
+    json_runner("stats", path.parent)
+    assert {"check", "check_secrets"} <= set(json_runner.kinds), json_runner.kinds
 
 
-def test_output_over_the_limits_obeys_the_schema(told, tmp_path):
+def test_output_over_the_limits_obeys_the_schema(json_runner, tmp_path):
     path = tmp_path / "crowded.jsonl"
-    path.write_bytes(crowded())
-    seen = json.loads(told("inspect", path).out)
+    path.write_bytes(recording_over_limits())
+    seen = json.loads(json_runner("inspect", path).out)
     lists = [seen["sessions"], seen["operations"], seen["notifications"], seen["tools"], seen["errors"]["rpc"]]
     assert [one[-1]["aggregate"] for one in lists] == [True] * 5
-    replay(told, path, tmp_path)
+    replay(json_runner, path, tmp_path)
 
 def line(type_, **members):
     return json.dumps({"type": type_, **members}) + "\n"
@@ -225,7 +225,7 @@ def tool(name, id_=1, **params):
     return {"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": {"name": name, **params}}
 
 
-def asking(seq):
+def recording_with_server_request(seq):
     """A session with a call during which the server asks the client."""
     return HEADER + "".join([
         message(seq, "c2s", **INITIALIZE), message(seq + 1, "s2c", id="i", result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
@@ -244,27 +244,27 @@ def calls(count, **arguments):
 # A recording, the options of a replay, the requests of its client, and the value that only this has.
 MISSES = {
     "out-of-order": (calls(2), ["--match", "sequential", "--order", "total"], [tool("t1", arguments={"n": 1})]),
-    "other-protocol-version": (asking(1).replace('"us"', '"conn": 1, "us"') + (
+    "other-protocol-version": (recording_with_server_request(1).replace('"us"', '"conn": 1, "us"') + (
         message(8, "c2s", **tool("b", 2, _meta=STATELESS)) + message(9, "s2c", id=2, result={"resultType": "complete", "content": []})
     ).replace('"us"', '"conn": 2, "us"'), [], [tool("a", _meta=STATELESS)]),
     "live_bytes": (calls(1), [], [tool("t0", arguments={"n": "x" * 100_000})]),
     "compared": (calls(40_010, k=1), [], [tool("t0", arguments={"n": -1, "k": 2})]),
-    "unanswered": (asking(1), [], [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool("a")]),
-    "differs": (asking(1), [], [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool("a"),
+    "unanswered": (recording_with_server_request(1), [], [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool("a")]),
+    "differs": (recording_with_server_request(1), [], [INITIALIZE, {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool("a"),
                                 *({"jsonrpc": "2.0", "id": n, "result": {"action": "decline"}} for n in ("q", 1, "mcpreel-1"))]),
 }
 
 
 @pytest.mark.parametrize("value", MISSES)
-def test_misses_that_the_corpus_lacks_obey_the_schema(value, told, tmp_path):
+def test_misses_that_the_corpus_lacks_obey_the_schema(value, json_runner, tmp_path):
     text, options, requests = MISSES[value]
     path, report = tmp_path / "a.jsonl", tmp_path / "report.json"
     path.write_text(text)
-    ran = told("replay", "--on-unmatched", "warn", "--report", report, *options, path, stdin="".join(json.dumps(m) + "\n" for m in requests).encode())
-    told.check(json.loads(report.read_text()), value)
-    for answer in map(json.loads, ran.out.splitlines()):
-        if "reason" in answer.get("error", {}).get("data", {}):
-            validator("miss_data").validate(answer["error"]["data"])
+    ran = json_runner("replay", "--on-unmatched", "warn", "--report", report, *options, path, stdin="".join(json.dumps(m) + "\n" for m in requests).encode())
+    json_runner.check(json.loads(report.read_text()), value)
+    for response in map(json.loads, ran.out.splitlines()):
+        if "reason" in response.get("error", {}).get("data", {}):
+            validator("miss_data").validate(response["error"]["data"])
     assert f'"{value}"' in ran.out.decode() + report.read_text(), ran
 
 
@@ -280,50 +280,50 @@ FLAGS = {
 
 
 @pytest.mark.parametrize("flag", FLAGS)
-def test_flags_that_the_corpus_lacks_obey_the_schema(flag, told, tmp_path):
+def test_flags_that_the_corpus_lacks_obey_the_schema(flag, json_runner, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + FLAGS[flag])
-    assert flag in json.loads(told("show", path).out.splitlines()[0])["flags"]
+    assert flag in json.loads(json_runner("show", path).out.splitlines()[0])["flags"]
 
 
-def verified(told, recording):
+def verified(json_runner, recording):
     """Verifies the recording of the demo, with one changed response, against the demo server."""
     changed = recording.with_suffix(".changed.jsonl")
     changed.write_text(recording.read_text().replace("postcard", "letter"))
-    ran = told("verify", changed, "--", told.mcpreel, "demo", "server")
+    ran = json_runner("verify", changed, "--", json_runner.mcpreel, "demo", "server")
     calls = json.loads(ran.out)["calls"]
     assert ran.code == 1 and {"passed", "failed"} <= {call["verdict"] for call in calls}
     assert any(call["findings"] for call in calls)
 
 
-def test_commands_without_a_recording_obey_the_schema(told, tmp_path):
-    told("version")
-    told("formats")
-    told("demo", "-o", tmp_path / "demo.jsonl")
-    told("list", tmp_path)
-    everything(told, tmp_path / "demo.jsonl", tmp_path)
-    verified(told, tmp_path / "demo.jsonl")
+def test_commands_without_a_recording_obey_the_schema(json_runner, tmp_path):
+    json_runner("version")
+    json_runner("formats")
+    json_runner("demo", "-o", tmp_path / "demo.jsonl")
+    json_runner("list", tmp_path)
+    run_all_commands(json_runner, tmp_path / "demo.jsonl", tmp_path)
+    verified(json_runner, tmp_path / "demo.jsonl")
     for words in (["inspect", tmp_path / "missing"], ["inspect"], ["shwo"], ["convert", tmp_path / "demo.jsonl", "-o", tmp_path / "no" / "x"],
                   ["replay", tmp_path / "missing"], ["record"], ["list", tmp_path / "missing"], ["record", "-o", tmp_path / "s.jsonl", "--", tmp_path / "none"]):
-        before = told.kinds.get("error", 0)
-        told(*words)
-        assert told.kinds.get("error", 0) == before + 1, words
-    assert set(told.kinds) == {*(one["$ref"].split("/")[-1] for one in SCHEMA["oneOf"]), "miss_data"} - {"listening"}, told.kinds
+        before = json_runner.kinds.get("error", 0)
+        json_runner(*words)
+        assert json_runner.kinds.get("error", 0) == before + 1, words
+    assert set(json_runner.kinds) == {*(one["$ref"].split("/")[-1] for one in SCHEMA["oneOf"]), "miss_data"} - {"listening"}, json_runner.kinds
 
 
 @pytest.mark.parametrize("command", ["replay", "record"])
-def test_the_event_of_a_listener_obeys_the_schema(command, told, mcpreel, tmp_path):
-    told("demo", "-o", tmp_path / "demo.jsonl")
+def test_the_event_of_a_listener_obeys_the_schema(command, json_runner, mcpreel, tmp_path):
+    json_runner("demo", "-o", tmp_path / "demo.jsonl")
     words = {"replay": [tmp_path / "demo.jsonl"], "record": ["-o", tmp_path / "r.jsonl", "--", mcpreel, "demo", "server"]}[command]
     with subprocess.Popen([mcpreel, "-q", "--json", command, "--listen", "127.0.0.1:0", *words], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as process:
-        told.check(json.loads(process.stdout.readline()), command)
+        json_runner.check(json.loads(process.stdout.readline()), command)
         process.terminate()
         rest, err = process.communicate(timeout=30)
     for text in [*rest.splitlines(), *err.splitlines()]:
         if text.startswith(b"{"):
-            told.check(json.loads(text), command)
-    assert told.kinds["listening"] == 1 and (command == "record" or told.kinds["replay"] == 1), told.kinds
+            json_runner.check(json.loads(text), command)
+    assert json_runner.kinds["listening"] == 1 and (command == "record" or json_runner.kinds["replay"] == 1), json_runner.kinds
 
 
 def faults(line):
@@ -345,15 +345,15 @@ def renamed(value, old, new):
     return [renamed(one, old, new) for one in value] if isinstance(value, list) else value
 
 
-def test_a_line_with_an_error_is_detected(told, tmp_path):
-    told("version")
-    told("formats")
-    told("demo", "-o", tmp_path / "demo.jsonl")
-    told("list", tmp_path)
-    everything(told, tmp_path / "demo.jsonl", tmp_path)
-    verified(told, tmp_path / "demo.jsonl")
-    told("shwo")
-    one_of_each = {kind_of(line): line for line in told.lines}
+def test_a_line_with_an_error_is_detected(json_runner, tmp_path):
+    json_runner("version")
+    json_runner("formats")
+    json_runner("demo", "-o", tmp_path / "demo.jsonl")
+    json_runner("list", tmp_path)
+    run_all_commands(json_runner, tmp_path / "demo.jsonl", tmp_path)
+    verified(json_runner, tmp_path / "demo.jsonl")
+    json_runner("shwo")
+    one_of_each = {kind_of(line): line for line in json_runner.lines}
     assert len(one_of_each) == len(SCHEMA["oneOf"]) - 1
     for kind, line in one_of_each.items():
         for fault, bad in faults(line):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from test_inspect import HEADER, answer, call, documented
+from test_inspect import HEADER, response, call, documented
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"weather","arguments":{"city":"Lisbon"}}}\n'
 
@@ -42,7 +42,7 @@ def test_an_unfinished_recording_is_marked(mcpreel, run, tmp_path):
 
 def test_other_formats_and_compressed_files_are_listed(mcpreel, run, tmp_path):
     source = tmp_path / "a.jsonl"
-    source.write_text(HEADER + call(1, "a") + answer(2, 1))
+    source.write_text(HEADER + call(1, "a") + response(2, 1))
     for name in ("b.json", "c.trace.jsonl", "d.jsonl.gz"):
         assert run([mcpreel, "convert", source, "-o", tmp_path / name]).code == 0
     rows = {os.path.basename(one["path"]): one for one in listed(run, mcpreel, tmp_path)}

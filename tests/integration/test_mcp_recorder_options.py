@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from http_peers import BOTH, Program, Upstream, call, initialize, lines_of, of, result
+from http_peers import BOTH, Program, Upstream, call, initialize, lines_of, records_of, result
 
 
 def interaction(request, response=None, sse=False, status=200):
@@ -13,13 +13,13 @@ def interaction(request, response=None, sse=False, status=200):
             "http_method": None, "http_path": None}
 
 
-GREETING = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
+INITIALIZE_RESULT = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
 CASSETTE = {
     "version": "1.0",
     "metadata": {"recorded_at": "2026-02-17T20:25:23.855390+00:00", "server_url": "http://127.0.0.1:8000", "transport_type": "http",
-                 "protocol_version": "2025-11-25", "server_info": GREETING["serverInfo"]},
+                 "protocol_version": "2025-11-25", "server_info": INITIALIZE_RESULT["serverInfo"]},
     "interactions": [
-        interaction(initialize(), result(0, GREETING), sse=True),
+        interaction(initialize(), result(0, INITIALIZE_RESULT), sse=True),
         interaction({"jsonrpc": "2.0", "method": "notifications/initialized"}, status=202),
         interaction(call(1, "tools/list"), result(1, {"tools": []}), sse=True),
         interaction(call(2, "tools/call", name="a", arguments={"n": 1}), result(2, {"content": []})),
@@ -68,8 +68,8 @@ def test_a_cassette_is_served_without_a_session(program, cassette):
     client = replay.client()
     assert client.post(call(5, "tools/call", name="a", arguments={"n": 1})).json == result(5, {"content": []})
     for headers in [], [("Mcp-Session-Id", "unknown")]:
-        client.ask(method="DELETE", headers=headers)
-        assert client.answer().status == 200
+        client.send_request(method="DELETE", headers=headers)
+        assert client.read_response().status == 200
     listed = client.post(call(6, "tools/list"), headers=[("Mcp-Session-Id", "unknown")])
     assert (listed.status, listed.get("content-type")) == (200, "text/event-stream")
     assert replay.stop() == 0
@@ -78,11 +78,11 @@ def test_a_cassette_is_served_without_a_session(program, cassette):
 def test_a_response_recorded_as_sse_is_sent_as_sse(program, cassette):
     replay = program("replay", "--cassette", cassette, "--listen", "0")
     client = replay.client()
-    for request, value, media in ((initialize(7), GREETING, "text/event-stream"), (call(8, "tools/list"), {"tools": []}, "text/event-stream"),
+    for request, value, media in ((initialize(7), INITIALIZE_RESULT, "text/event-stream"), (call(8, "tools/list"), {"tools": []}, "text/event-stream"),
                                   (call(9, "tools/call", name="a", arguments={"n": 1}), {"content": []}, "application/json")):
-        answer = client.post(request)
-        assert (answer.status, answer.get("content-type")) == (200, media)
-        text = answer.body.decode()
+        response = client.post(request)
+        assert (response.status, response.get("content-type")) == (200, media)
+        text = response.body.decode()
         assert json.loads(text.partition("data: ")[2] if media == "text/event-stream" else text) == result(request["id"], value)
     assert client.post(call(9, "tools/call", name="a", arguments={"n": 2}), headers=[BOTH]).json["error"]["code"] == -32600
     assert replay.stop() == 0
@@ -90,25 +90,25 @@ def test_a_response_recorded_as_sse_is_sent_as_sse(program, cassette):
 
 # --- M5 and M6
 
-@pytest.mark.parametrize("path, asked", [
+@pytest.mark.parametrize("path, expected_path", [
     ("", {"/": "/mcp", "/mcp": "/mcp", "/v1/mcp?a=b": "/v1/mcp?a=b"}),
     ("/api", {"/": "/api", "/mcp": "/api/mcp", "/api": "/api", "/mcp/": "/api/mcp/", "/x/mcp?a=b": "/api/x/mcp?a=b"}),
     ("/api/", {"/": "/api/", "/mcp": "/api/mcp"}),
     ("/v1/mcp", {"/": "/v1/mcp", "/mcp": "/v1/mcp", "/v1/mcp": "/v1/mcp"}),
 ])
-def test_the_clients_path_is_appended_to_the_target(path, asked, program, upstream, tmp_path):
+def test_the_clients_path_is_appended_to_the_target(path, expected_path, program, upstream, tmp_path):
     server = upstream()
     given = f"http://127.0.0.1:{server.port}{path}"
     record = program("record", "--target", given, "--listen", "0", "--output", "made/on the way/golden.json")
     client = record.client()
-    for i, at in enumerate(asked):
+    for i, at in enumerate(expected_path):
         assert client.post(call(i), path=at).json == result(i, {"said": "ping"})
-    client.ask(method="GET", path="/.well-known/oauth-protected-resource")
-    client.answer()
+    client.send_request(method="GET", path="/.well-known/oauth-protected-resource")
+    client.read_response()
     assert record.stop() == 0, record.err
-    assert [r.target for r in server.requests] == [*asked.values(), "/.well-known/oauth-protected-resource"]
+    assert [r.target for r in server.requests] == [*expected_path.values(), "/.well-known/oauth-protected-resource"]
     golden = json.loads((tmp_path / "made/on the way/golden.json").read_text())
-    assert [i["request"]["id"] for i in golden["interactions"] if i["request"]] == list(range(len(asked)))
+    assert [i["request"]["id"] for i in golden["interactions"] if i["request"]] == list(range(len(expected_path)))
     assert golden["metadata"]["server_url"] == f"http://127.0.0.1:{server.port}" + ("/[REDACTED]" if path else "")
 
 
@@ -127,7 +127,7 @@ def test_with_native_options_other_paths_are_those_of_the_server(program, upstre
     record = program("record", "--url", f"http://127.0.0.1:{server.port}/api", "--listen", "0", "-o", "r.jsonl")
     record.client().post(call(1), path="/mcp")
     assert record.stop() == 0
-    assert [r.target for r in server.requests] == ["/mcp"] and not of(lines_of(tmp_path / "r.jsonl"), "message")
+    assert [r.target for r in server.requests] == ["/mcp"] and not records_of(lines_of(tmp_path / "r.jsonl"), "message")
 
 
 def test_missing_folders_are_created_for_a_command(program, mcpreel, tmp_path):
@@ -156,15 +156,15 @@ SECRETS = {"Authorization": "Bearer canary-a", "Cookie": "canary-b", "X-Api-Key"
 def test_verbose_logs_headers_and_bodies(program, upstream):
     def serve(conn):
         while request := conn.request():
-            conn.answer(json_=result(request.json["id"], {"text": "x" * 5000}), headers=[("Set-Cookie", "canary-e"), ("X-Said", "this")])
+            conn.respond(json_=result(request.json["id"], {"text": "x" * 5000}), headers=[("Set-Cookie", "canary-e"), ("X-Said", "this")])
 
     server = upstream(serve)
     record = program("record", "--target", server.url, "--listen", "0", "--verbose")
     record.client().post(call(1, "tools/list"), headers=[*SECRETS.items(), ("X-Asked", "that")])
     assert record.stop() == 0
-    said = record.err.splitlines()
+    error_lines = record.err.splitlines()
     for line in ("> POST /mcp", "> X-Asked: that", "< HTTP 200", "< X-Said: this", '> {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'):
-        assert "mcpreel: " + line in said, record.err
+        assert "mcpreel: " + line in error_lines, record.err
     for name in (*SECRETS, "Set-Cookie"):
         assert re.search(f"^mcpreel: [<>] {name}: \\[masked, [0-9]+ bytes\\]$", record.err, re.M), record.err
     assert "canary" not in record.err

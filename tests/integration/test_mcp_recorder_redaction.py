@@ -13,7 +13,7 @@ CANARY = "canary-value-7"
 def serve(conn):
     """Every request gets its params back, and with a password in it."""
     while request := conn.request():
-        conn.answer(json_=result(request.json.get("id"), {"said": request.json.get("params"), "password": "hunter2"})
+        conn.respond(json_=result(request.json.get("id"), {"said": request.json.get("params"), "password": "hunter2"})
                     if request.body else {})
 
 
@@ -42,20 +42,20 @@ def parts(cassette):
 
 
 def test_only_given_rules_are_applied(recorded):
-    cassette, said = recorded()
+    cassette, error_output = recorded()
     request, response = parts(cassette)
     assert KEY in request and CANARY in request
     assert KEY in response and CANARY in response and "hunter2" in response and "REDACTED" not in response
-    assert "unchanged" not in said
+    assert "unchanged" not in error_output
 
 
 def test_given_rules_change_responses_and_not_requests(recorded):
-    cassette, said = recorded("--redact-env", "CANARY", "--redact-patterns", "AKIA[A-Z0-9]+", "--redact-members", "password")
+    cassette, error_output = recorded("--redact-env", "CANARY", "--redact-patterns", "AKIA[A-Z0-9]+", "--redact-members", "password")
     request, response = parts(cassette)
     assert KEY in request and CANARY in request
     assert KEY not in response and CANARY not in response and "hunter2" not in response
     assert response.count("[REDACTED]") == 3
-    assert "1 message of the client contains secrets: with --target they are not redacted" in said
+    assert "1 message of the client contains secrets: with --target they are not redacted" in error_output
 
 
 @pytest.mark.parametrize("options, env", [(["--redact-defaults"], {}), ([], {"MCPREEL_REDACT_DEFAULTS": "true"})])

@@ -10,12 +10,12 @@ import pytest
 
 import stream_load
 from http_peers import WAIT, Bytes, Program, Upstream, read_head
-from test_concurrent_streams import OPTIMISED, recording_with_a_question
+from test_concurrent_streams import OPTIMISED, recording_with_a_server_request
 
 
 
 # Others may be about a pair of sockets, which is a pipe by another name, unless they name an address.
-REACHING = {"socket", "connect", "bind", "listen", "accept", "accept4"}
+NETWORK_CALLS = {"socket", "connect", "bind", "listen", "accept", "accept4"}
 
 
 class Traced:
@@ -32,7 +32,7 @@ class Traced:
         found = []
         for line in self.log.read_text().splitlines():
             call = re.search(r"^\d+ +(?:<\.\.\. )?(\w+)(?: resumed>)?\(?(.*) = (-?\d+|\?)", line)
-            if call and (call[1] in REACHING or address_of(call[2])):
+            if call and (call[1] in NETWORK_CALLS or address_of(call[2])):
                 found.append((call[1], address_of(call[2]), call[3]))
         return found
 
@@ -72,7 +72,7 @@ def traced(may_trace, tmp_path):
 @pytest.fixture
 def recording(tmp_path):
     path = tmp_path / "q.jsonl"
-    recording_with_a_question(path)
+    recording_with_a_server_request(path)
     return path
 
 
@@ -113,7 +113,7 @@ def close(program):
     program.close()
 
 
-def ours(program, *hosts):
+def own_calls(program, *hosts):
     return {f"{host}:{port}" for host in hosts for port in ("0", program.port)}
 
 
@@ -127,30 +127,30 @@ def test_replay_sends_no_network_request(mcpreel, traced, recording, listen, hos
             assert read_head(client).status == 406
         else:
             client = program.client()
-            assert client.post(stream_load.HELLO).status == 200
-            assert client.post({**stream_load.HELLO, "method": "nobody/knows"}).status in (200, 400)
+            assert client.post(stream_load.INITIALIZE).status == 200
+            assert client.post({**stream_load.INITIALIZE, "method": "nobody/knows"}).status in (200, 400)
         end(program)
     finally:
         close(program)
-    assert set(traced.by("bind")) <= ours(program, *hosts)
+    assert set(traced.by("bind")) <= own_calls(program, *hosts)
     assert traced.by("connect") == [] and traced.by("sendto") == [] and traced.by("sendmsg") == []
     assert {a for a in traced.by("socket")} <= {"AF_INET", "AF_INET6"}
 
 
 def test_record_connects_to_its_server_only(mcpreel, traced, tmp_path):
     """An address needs no name service, and what a server or a client says of other addresses is not followed."""
-    def answer(conn):
+    def respond_once(conn):
         while conn.request():
-            conn.answer(status=307, headers=[("Location", "http://192.0.2.7/elsewhere"), ("Link", "<http://192.0.2.8/>; rel=preload"),
+            conn.respond(status=307, headers=[("Location", "http://192.0.2.7/elsewhere"), ("Link", "<http://192.0.2.8/>; rel=preload"),
                                              ("WWW-Authenticate", 'Bearer resource_metadata="http://192.0.2.9/x"')])
 
-    upstream = Upstream(answer)
+    upstream = Upstream(respond_once)
     program = serve(traced, mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url", upstream.url,
                     env={"http_proxy": "http://192.0.2.10:1", "https_proxy": "http://192.0.2.10:1"})
     try:
         client = program.client()
         for _ in range(3):
-            assert client.post(stream_load.HELLO, headers=[("X-Forwarded-Host", "192.0.2.11"), ("Forwarded", "host=192.0.2.12")]).status == 307
+            assert client.post(stream_load.INITIALIZE, headers=[("X-Forwarded-Host", "192.0.2.11"), ("Forwarded", "host=192.0.2.12")]).status == 307
         end(program)
     finally:
         close(program)
@@ -166,7 +166,7 @@ def test_tls_to_an_address_uses_no_name_service(mcpreel, traced, tmp_path):
     program = serve(traced, mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url",
                     upstream.url.replace("http:", "https:"))
     try:
-        assert program.client().post(stream_load.HELLO).status == 502
+        assert program.client().post(stream_load.INITIALIZE).status == 502
         end(program)
     finally:
         close(program)

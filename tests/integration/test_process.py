@@ -20,8 +20,8 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(300)
 CEILING = 60  # seconds that nothing takes, however busy the machine is
-SOON = 6  # seconds until everybody is gone: 3 are promised, and 16 sessions are ended at a time
-AT_WORK = 2  # seconds after which a silent server would have been ended
+EXIT_LIMIT_S = 6  # seconds until everybody is gone: 3 are promised, and 16 sessions are ended at a time
+SILENT_LIMIT_S = 2  # seconds after which a silent server would have been ended
 
 
 @dataclasses.dataclass
@@ -29,75 +29,75 @@ class Server:
     """A way to behave, and the exit codes the recorder must have for it, by how the session ends."""
 
     script: str
-    gone: set  # the client is gone: stdin and stdout both
+    client_gone_codes: set  # the client is gone: stdin and stdout both
     eof: set  # the client closes stdin and reads on
     TERM: set
     INT: set
     HUP: set
-    says: str = "up"  # on stdout, once it does what it is to do
-    fed: int = 0  # bytes that its client tries to send
-    at_work: bool = False  # it goes on after the end of its stdin, and may, until there is a signal
+    ready_line: str = "up"  # on stdout, once it does what it is to do
+    input_bytes: int = 0  # bytes that its client tries to send
+    continues: bool = False  # it goes on after the end of its stdin, and may, until there is a signal
 
 
-def server(script, eof, *, gone=None, TERM=143, INT=130, HUP=129, **more):
-    codes = [{c} if isinstance(c, int) else set(c) for c in (eof if gone is None else gone, eof, TERM, INT, HUP)]
+def server(script, eof, *, client_gone_codes=None, TERM=143, INT=130, HUP=129, **more):
+    codes = [{c} if isinstance(c, int) else set(c) for c in (eof if client_gone_codes is None else client_gone_codes, eof, TERM, INT, HUP)]
     return Server(script, *codes, **more)
 
 
-def whatever(script, code, **more):
+def any_exit_server(script, code, **more):
     """Ends by itself while it is being ended; the signal may come first, or last, when only we are left."""
     return server(script, {code}, TERM={code, 143, -15}, INT={code, 130, -2}, HUP={code, 129, -1}, **more)
 
 
 # Without a process of its own: a shell that is just starting one may miss a signal.
 READ = "while read line; do :; done"
-DEAF = "trap '' TERM INT HUP; "
+IGNORE_SIGNALS = "trap '' TERM INT HUP; "
 FOR_EVER = "while :; do sleep 0.05; done"
 ENDS = ["gone", "eof", "TERM", "INT", "HUP", "KILL"]
 SERVERS = {
     "ends with its stdin": server("echo up; " + READ + "; exit 3", 3),
-    "exits at once": whatever("echo up; exit 7", 7),
-    "exits before a word": whatever("exit 7", 7, says=""),
+    "exits at once": any_exit_server("echo up; exit 7", 7),
+    "exits before a word": any_exit_server("exit 7", 7, ready_line=""),
     "ignores the end of its stdin": server("echo up; exec sleep 1000", 143),
-    "ignores everything": server(DEAF + "echo up; " + FOR_EVER, 137, TERM=137, INT=137, HUP=137),
+    "ignores everything": server(IGNORE_SIGNALS + "echo up; " + FOR_EVER, 137, TERM=137, INT=137, HUP=137),
     "ends itself on each signal": server(
         "trap 'exit 4' TERM; trap 'exit 5' INT; trap 'exit 6' HUP; echo up; " + FOR_EVER, 4, TERM=4, INT=5, HUP=6),
     "waits for a grandchild": server("echo up; sh -c 'sleep 1000; :'; :", 143, INT={130, 137}),
     "waits for a deaf grandchild": server(
-        "echo up; sh -c \"" + DEAF + FOR_EVER + "\"; :", 143, INT={130, 137}),
+        "echo up; sh -c \"" + IGNORE_SIGNALS + FOR_EVER + "\"; :", 143, INT={130, 137}),
     "leaves a grandchild that holds its pipes": server(
         "sleep 1000 & echo up; " + READ + "; exit 2", 2),
     "leaves a deaf grandchild that holds its pipes": server(
-        "(" + DEAF + "sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
+        "(" + IGNORE_SIGNALS + "sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
     "leaves a deaf grandchild that holds nothing": server(
-        "(" + DEAF + "exec </dev/null >/dev/null 2>&1; sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
-    "exits at once and leaves a deaf grandchild": whatever(
-        "(" + DEAF + "sleep 1000; sleep 1000) & echo up; exit 2", 2),
+        "(" + IGNORE_SIGNALS + "exec </dev/null >/dev/null 2>&1; sleep 1000; sleep 1000) & echo up; " + READ + "; exit 2", 2),
+    "exits at once and leaves a deaf grandchild": any_exit_server(
+        "(" + IGNORE_SIGNALS + "sleep 1000; sleep 1000) & echo up; exit 2", 2),
     "waits for a grandchild in a group of its own": server("echo up; timeout 1000 sleep 1000; :", 143, INT={130, 137}),
     "leaves a deaf grandchild in a group of its own": server(
-        "(" + DEAF + "exec timeout -s CONT 1000 sh -c 'sleep 1000; sleep 1000') & echo up; " + READ + "; exit 2", 2),
-    "exits at once and leaves a group of its own": whatever(
+        "(" + IGNORE_SIGNALS + "exec timeout -s CONT 1000 sh -c 'sleep 1000; sleep 1000') & echo up; " + READ + "; exit 2", 2),
+    "exits at once and leaves a group of its own": any_exit_server(
         "(exec </dev/null >/dev/null 2>&1; exec timeout 1000 sleep 1000) & echo up; exit 2", 2),
-    "forks twice": server("(sleep 1000 & sleep 1000 &); (" + DEAF + "sleep 1000 &); echo up; " + READ + "; exit 2", 2),
+    "forks twice": server("(sleep 1000 & sleep 1000 &); (" + IGNORE_SIGNALS + "sleep 1000 &); echo up; " + READ + "; exit 2", 2),
     "closes stdout and lives": server("echo up; exec >&-; " + READ + "; exit 3", 3),
     "closes all and lives": server("echo up; exec <&- >&- 2>&-; exec sleep 1000", 143),
-    "closes stdin and lives": server("exec <&-; echo up; exec sleep 1000", 143, fed=4_000_000),
+    "closes stdin and lives": server("exec <&-; echo up; exec sleep 1000", 143, input_bytes=4_000_000),
     "floods stderr": server("echo up; exec yes >&2", 143),
-    "floods stdout": server("echo up; exec yes", 143, gone=141, at_work=True),
-    "floods both": server("yes >&2 & echo up; exec yes", 143, gone=141, at_work=True),
-    "dies in the middle of a line": whatever("echo up; printf '{\"jsonrpc\":'; kill -KILL $$", 137),
-    "never reads": server("echo up; exec sleep 1000", 143, fed=4_000_000),
-    "never reads and is deaf": server(DEAF + "echo up; " + FOR_EVER, 137, TERM=137, INT=137, HUP=137, fed=4_000_000),
-    "answers late": server("echo up; " + READ + "; sleep 0.4; echo late; sleep 0.1; exit 3", 3, gone={3, 141}),
+    "floods stdout": server("echo up; exec yes", 143, client_gone_codes=141, continues=True),
+    "floods both": server("yes >&2 & echo up; exec yes", 143, client_gone_codes=141, continues=True),
+    "dies in the middle of a line": any_exit_server("echo up; printf '{\"jsonrpc\":'; kill -KILL $$", 137),
+    "never reads": server("echo up; exec sleep 1000", 143, input_bytes=4_000_000),
+    "never reads and is deaf": server(IGNORE_SIGNALS + "echo up; " + FOR_EVER, 137, TERM=137, INT=137, HUP=137, input_bytes=4_000_000),
+    "answers late": server("echo up; " + READ + "; sleep 0.4; echo late; sleep 0.1; exit 3", 3, client_gone_codes={3, 141}),
     "is slow to end": server("trap 'exit 4' TERM; echo up; " + READ + "; sleep 2; exit 3", {4, 143}, TERM={4, 143}),
     "stops": server("echo up; kill -STOP $$; exit 3", 137, TERM={137, 143}, INT={137, 130}, HUP={137, 129}),
-    "is killed by itself": whatever("ulimit -c 0; echo up; kill -SEGV $$", 139),
+    "is killed by itself": any_exit_server("ulimit -c 0; echo up; kill -SEGV $$", 139),
     "speaks no MCP": server("echo up; echo Welcome to a shell; exec cat", 0),
 }
 assert len(SERVERS) >= 15
 
 
-class FairClock:
+class CpuClock:
     """Seconds as they would pass if everybody who wants to run had a processor: half as fast while twice
     as many want one, and not at all while even a thread that only sleeps is not woken."""
 
@@ -126,12 +126,12 @@ class FairClock:
         return there or what()
 
 
-def is_there(pid):
+def process_exists(pid):
     """Whether there is such a process, be it a zombie."""
     return pathlib.Path(f"/proc/{pid}").exists()
 
 
-class Cell:
+class ExitCase:
     """One server, one session, one end. Everybody who was started holds the mark until its end."""
 
     def __init__(self, mcpreel, folder, one, end, clock):
@@ -148,11 +148,11 @@ class Cell:
         self.note = note
         self.threads = []
 
-    def aside(self, work):
-        def quiet():
+    def run_in_thread(self, work):
+        def ignore_errors():
             with contextlib.suppress(OSError, ValueError):
                 work()
-        self.threads.append(threading.Thread(target=quiet, daemon=True))
+        self.threads.append(threading.Thread(target=ignore_errors, daemon=True))
         self.threads[-1].start()
 
     def drain(self, pipe):
@@ -161,28 +161,28 @@ class Cell:
 
     def wait_until_up(self):
         got = b""
-        while self.one.says and self.one.says.encode() + b"\n" not in got:
+        while self.one.ready_line and self.one.ready_line.encode() + b"\n" not in got:
             more = os.read(self.process.stdout.fileno(), 1 << 16)
             assert more, self.process.stderr.read()
             got += more
 
-    def bring_to_its_end(self):
+    def end_session(self):
         p, end = self.process, self.end
         if end in ("gone", "eof"):
             p.stdin.close()
         if end == "gone":
             p.stdout.close()
         else:
-            self.aside(lambda: self.drain(p.stdout))
+            self.run_in_thread(lambda: self.drain(p.stdout))
         if end not in ("gone", "eof"):
             p.send_signal(getattr(signal, f"SIG{end}"))
 
-    def stays_at_work(self):
+    def assert_continues(self):
         """While its client reads, mcpreel does not end it; a signal does."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(AT_WORK)
+            self.process.wait(SILENT_LIMIT_S)
         before = self.came
-        if not self.clock.wait(lambda: self.came > before, SOON) or self.process.poll() is not None:
+        if not self.clock.wait(lambda: self.came > before, EXIT_LIMIT_S) or self.process.poll() is not None:
             return False
         self.process.terminate()
         return True
@@ -190,7 +190,7 @@ class Cell:
     def feed(self):
         """As much as goes in, without waiting for more."""
         os.set_blocking(self.process.stdin.fileno(), False)
-        left, deadline = self.one.fed, time.monotonic() + 0.3
+        left, deadline = self.one.input_bytes, time.monotonic() + 0.3
         while left > 0 and time.monotonic() < deadline:
             left -= self.process.stdin.write(b"x" * min(left, 1 << 16)) or 0
             time.sleep(0.001)
@@ -199,31 +199,31 @@ class Cell:
         """Returns the error, or None."""
         p = self.process
         try:
-            self.aside(lambda: self.drain(p.stderr))
+            self.run_in_thread(lambda: self.drain(p.stderr))
             self.wait_until_up()
-            if self.one.fed:
+            if self.one.input_bytes:
                 self.feed()
-            self.bring_to_its_end()
-            if self.one.at_work and self.end == "eof" and not self.stays_at_work():
+            self.end_session()
+            if self.one.continues and self.end == "eof" and not self.assert_continues():
                 return "was ended at its work"
-            if not self.clock.wait(lambda: p.poll() is not None, SOON):
-                return f"the recorder still runs after {SOON} s"
-            return self.judge(p.returncode)
+            if not self.clock.wait(lambda: p.poll() is not None, EXIT_LIMIT_S):
+                return f"the recorder still runs after {EXIT_LIMIT_S} s"
+            return self.check_exit(p.returncode)
         finally:
             p.kill()
             p.wait()
 
-    def judge(self, code):
+    def check_exit(self, code):
         own = self.note.exists() and int(self.note.read_text() or 0)
         if self.end == "KILL":
-            if code != -signal.SIGKILL and code not in self.one.gone:
+            if code != -signal.SIGKILL and code not in self.one.client_gone_codes:
                 return f"ended with {code}"
         elif code not in getattr(self.one, self.end):
             return f"ended with {code}, not {getattr(self.one, self.end)}"
-        elif own and code >= 0 and is_there(own):  # after a signal that ended us it is for others to wait for
+        elif own and code >= 0 and process_exists(own):  # after a signal that ended us it is for others to wait for
             return f"left its server unwaited for, and ended with {code}"
-        if not self.clock.wait(lambda: select.select([self.mark], [], [], 0)[0], SOON):
-            return f"left somebody behind for {SOON} s"
+        if not self.clock.wait(lambda: select.select([self.mark], [], [], 0)[0], EXIT_LIMIT_S):
+            return f"left somebody behind for {EXIT_LIMIT_S} s"
         os.close(self.mark)
         return None if self.end == "KILL" or code < 0 else self.check_recording(code)
 
@@ -237,13 +237,13 @@ class Cell:
 
 def test_no_process_is_left_whatever_the_server_does_and_however_it_ends(mcpreel, tmp_path):
     cells = [(name, one, end) for name, one in SERVERS.items() for end in ENDS]
-    clock = FairClock()
+    clock = CpuClock()
 
     def run(n):
         name, one, end = cells[n]
         folder = tmp_path / str(n)
         folder.mkdir()
-        wrong = Cell(mcpreel, folder, one, end, clock).run()
+        wrong = ExitCase(mcpreel, folder, one, end, clock).run()
         return wrong and f"{name} × {end}: {wrong}"
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
@@ -253,7 +253,7 @@ def test_no_process_is_left_whatever_the_server_does_and_however_it_ends(mcpreel
 
 # --- what the server sees of us: nothing
 
-def strange():
+def unusual_start():
     """A start that no client would make, but some shell, supervisor or scheduler does."""
     for one in (signal.SIGHUP, signal.SIGPIPE, signal.SIGCHLD, signal.SIGXFSZ, signal.SIGTSTP, signal.SIGRTMIN + 3):
         signal.signal(one, signal.SIG_IGN)
@@ -281,19 +281,19 @@ LOOKS = {
 
 
 @pytest.mark.parametrize("what", LOOKS)
-@pytest.mark.parametrize("before", [None, strange], ids=["as usual", "strange"])
+@pytest.mark.parametrize("before", [None, unusual_start], ids=["as usual", "strange"])
 def test_the_server_runs_in_the_environment_of_the_client(what, before, mcpreel, tmp_path):
     reading, writing = os.pipe()  # a descriptor that is passed on, for whatever reason
     env = {**os.environ, "EMPTY": "", "ODD": "\udcff\n=", "MCPREEL_NAME": "for us, and passed on"}
 
-    def said(*through):
+    def run_server(*through):
         p = subprocess.run([*through, *LOOKS[what]], input=b"", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                            preexec_fn=before, env=env, cwd=tmp_path, pass_fds=[writing], timeout=CEILING)
         assert (p.returncode, p.stderr) == (0, b"")
         return OWN.sub(b"", p.stdout).split(b"\n")
 
     try:
-        assert said() == said(mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--")
+        assert run_server() == run_server(mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--")
     finally:
         os.close(reading)
         os.close(writing)
@@ -341,12 +341,12 @@ def wait_for(what):
 
 def test_killing_the_watchdog_kills_the_server(mcpreel, tmp_path):
     reading, writing = os.pipe()
-    with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", DEAF + "echo up; " + FOR_EVER, pass_fds=[writing]) as p:
+    with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", IGNORE_SIGNALS + "echo up; " + FOR_EVER, pass_fds=[writing]) as p:
         os.close(writing)
         assert p.stdout.read(3) == b"up\n"
-        dog = wait_for(lambda: child_named(p.pid, "reel-watchdog"))
-        assert os.listdir(f"/proc/{dog}/fd") == ["0"], "it holds what is not its own"
-        os.kill(dog, signal.SIGKILL)
+        watchdog = wait_for(lambda: child_named(p.pid, "reel-watchdog"))
+        assert os.listdir(f"/proc/{watchdog}/fd") == ["0"], "it holds what is not its own"
+        os.kill(watchdog, signal.SIGKILL)
         assert p.wait(CEILING) == 128 + signal.SIGKILL
     assert select.select([reading], [], [], CEILING)[0], "somebody was left behind"
     os.close(reading)
@@ -376,19 +376,19 @@ def test_a_server_that_closes_stdout_and_runs_on_is_ended(mcpreel, tmp_path):
 
 # --- clients that start the command twice
 
-ANSWERING = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
+ECHO_SERVER = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
 
 
 def test_a_session_ended_after_its_response_leaves_a_complete_recording(mcpreel, tmp_path):
     """As a client does that first asks a sibling which revision it speaks."""
-    ask = b'{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}\n'
+    discover_request = b'{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}\n'
     for i in range(10):
-        with start(mcpreel, tmp_path / f"probe-{i}.jsonl", *ANSWERING) as probe:
-            probe.stdin.write(ask)
+        with start(mcpreel, tmp_path / f"probe-{i}.jsonl", *ECHO_SERVER) as probe:
+            probe.stdin.write(discover_request)
             assert b"result" in probe.stdout.read(1000)
             probe.terminate()
-            with start(mcpreel, tmp_path / f"real-{i}.jsonl", *ANSWERING) as real:
-                real.stdin.write(ask * 3)
+            with start(mcpreel, tmp_path / f"real-{i}.jsonl", *ECHO_SERVER) as real:
+                real.stdin.write(discover_request * 3)
                 sessions_end(real)
             assert probe.wait(CEILING) == 128 + signal.SIGTERM
         for name, count in ((f"probe-{i}.jsonl", 2), (f"real-{i}.jsonl", 6)):
@@ -399,7 +399,7 @@ def test_a_session_ended_after_its_response_leaves_a_complete_recording(mcpreel,
 
 # --- a client that never reads our standard error
 
-ASK = b'{"jsonrpc":"2.0","id":1,"method":"x","params":"' + b"y" * 300 + b'"}\n'
+REQUEST = b'{"jsonrpc":"2.0","id":1,"method":"x","params":"' + b"y" * 300 + b'"}\n'
 
 
 def full_pipe():
@@ -412,8 +412,8 @@ def full_pipe():
     return reading, writing
 
 
-def ask(p):
-    p.stdin.write(ASK)
+def send_probe(p):
+    p.stdin.write(REQUEST)
     assert select.select([p.stdout], [], [], CEILING)[0], "no answer"
     assert b'"result"' in p.stdout.read(1000)
 
@@ -428,7 +428,7 @@ def unread(mcpreel, path, script, stderr=subprocess.PIPE, **more):
             p.kill()
 
 
-def comes_to_its_end(p, end, code):
+def assert_ends(p, end, code):
     if end == "TERM":
         p.terminate()
     else:
@@ -443,8 +443,8 @@ ANSWER = r"""exec sed -u 's/"method":"[^"]*"/"result":{}/'"""
 def test_a_full_stderr_does_not_block_the_session(end, mcpreel, tmp_path):
     reading, writing = full_pipe()
     with unread(mcpreel, tmp_path / "r.jsonl", ANSWER, stderr=writing) as p:
-        ask(p)
-        comes_to_its_end(p, end, 143 if end == "TERM" else 0)
+        send_probe(p)
+        assert_ends(p, end, 143 if end == "TERM" else 0)
     assert os.get_blocking(writing)
     os.close(reading)
     os.close(writing)
@@ -458,9 +458,9 @@ def test_a_full_stderr_does_not_block_a_replay(command, mcpreel, tmp_path):
     with subprocess.Popen([mcpreel, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=writing, bufsize=0,
                           cwd=tmp_path) as p:
         try:
-            p.stdin.write(ASK)
+            p.stdin.write(REQUEST)
             assert select.select([p.stdout], [], [], CEILING)[0], "no answer"
-            comes_to_its_end(p, "eof", 0)
+            assert_ends(p, "eof", 0)
         finally:
             p.kill()
     os.close(reading)
@@ -471,7 +471,7 @@ def test_a_full_stderr_does_not_block_a_replay(command, mcpreel, tmp_path):
 def test_unread_stderr_of_the_server_does_not_prevent_the_end(kilobytes, mcpreel, tmp_path):
     script = f"head -c {kilobytes}k /dev/zero >&2; " + ANSWER
     with unread(mcpreel, tmp_path / "r.jsonl", script) as p:
-        ask(p)
+        send_probe(p)
         sessions_end(p)
 
 
@@ -479,7 +479,7 @@ def test_unread_stderr_of_the_server_does_not_prevent_the_end(kilobytes, mcpreel
 def test_a_server_blocked_on_stderr_is_ended(end, mcpreel, tmp_path):
     with unread(mcpreel, tmp_path / "r.jsonl", "echo up; exec yes >&2") as p:
         assert p.stdout.read(3) == b"up\n"
-        comes_to_its_end(p, end, 143)
+        assert_ends(p, end, 143)
 
 
 def test_unread_disk_errors_block_nothing(mcpreel, tmp_path):
@@ -488,7 +488,7 @@ def test_unread_disk_errors_block_nothing(mcpreel, tmp_path):
 
     with unread(mcpreel, tmp_path / "r.jsonl", "head -c 66k /dev/zero >&2; " + ANSWER, preexec_fn=no_space) as p:
         for _ in range(100):
-            ask(p)
+            send_probe(p)
         sessions_end(p)
 
 
@@ -546,8 +546,8 @@ def check_full_pipes(path, messages, pause):
 def steady_path(tmp_path):
     """In memory, if there is enough: what a disk that stalls is behind with takes room, too, and is not what is asked for."""
     shared = pathlib.Path("/dev/shm")
-    roomy = shared.is_dir() and shutil.disk_usage(shared).free > 1 << 30
-    with tempfile.TemporaryDirectory(dir=shared if roomy else tmp_path) as folder:
+    has_space = shared.is_dir() and shutil.disk_usage(shared).free > 1 << 30
+    with tempfile.TemporaryDirectory(dir=shared if has_space else tmp_path) as folder:
         yield pathlib.Path(folder)
 
 
@@ -567,13 +567,13 @@ def test_a_client_that_reads_nothing_causes_no_buffering(tmp_path):
         assert p.wait(CEILING) == 143
 
 
-@pytest.mark.parametrize("way", ["up", "down"])
-def test_an_endless_line_is_not_buffered(way, tmp_path):
+@pytest.mark.parametrize("direction", ["up", "down"])
+def test_an_endless_line_is_not_buffered(direction, tmp_path):
     """200 MB, of which a copy is kept until it is too long for us."""
     size = 200 << 20
-    script = "exec cat >/dev/null" if way == "up" else f"head -c {size} /dev/zero; echo; cat"
+    script = "exec cat >/dev/null" if direction == "up" else f"head -c {size} /dev/zero; echo; cat"
     with start(OPTIMISED, tmp_path / "r.jsonl", "sh", "-c", script) as p:
-        if way == "up":
+        if direction == "up":
             for _ in range(size >> 20):
                 view = memoryview(bytes(1 << 20))
                 while view:

@@ -26,14 +26,14 @@ SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
 pytestmark = pytest.mark.timeout(300)  # what waits for ever must not do so in silence
 
 # Turns each request into its answer as soon as it comes.
-ANSWERING = ["sed", "-u", 's/"method":"ping"/"result":{}/']
+ECHO_SERVER = ["sed", "-u", 's/"method":"ping"/"result":{}/']
 
 
-def asked(i):
+def request_bytes(i):
     return b'{"jsonrpc":"2.0","id":%d,"method":"ping"}\n' % i
 
 
-def answered(i):
+def response_bytes(i):
     return b'{"jsonrpc":"2.0","id":%d,"result":{}}\n' % i
 
 
@@ -63,11 +63,11 @@ def start(*command, **more):
                             stderr=subprocess.PIPE, **more)
 
 
-def ask(process, i):
-    """One question and its whole answer."""
-    process.stdin.write(asked(i))
+def round_trip(process, i):
+    """One question and its complete answer."""
+    process.stdin.write(request_bytes(i))
     process.stdin.flush()
-    assert process.stdout.readline() == answered(i)
+    assert process.stdout.readline() == response_bytes(i)
 
 
 def finish(process):
@@ -82,51 +82,51 @@ def finish(process):
 KILLS, AT_ONCE = int(os.environ.get("KILLS", 500)), 50
 
 
-def whole_lines(text):
-    *whole, _torn = text.split(b"\n")
-    return whole
+def complete_lines(text):
+    *complete, _incomplete = text.split(b"\n")
+    return complete
 
 
-def burst(rng, ids):
+def message_burst(rng, ids):
     """Some messages at once, small ones and a few that no pipe takes in one piece."""
     sizes = [rng.randint(1000, 70_000) if rng.random() < 0.02 else rng.randint(0, 200) for _ in range(rng.randint(1, 30))]
     return b"".join(b'{"jsonrpc":"2.0","id":%d,"method":"ping","params":"%s"}\n' % (next(ids), b"x" * size) for size in sizes)
 
 
-def talk_until_killed(process, rng):
+def send_until_killed(process, rng):
     """Talks without waiting for answers, and is killed at some moment. The lines that came whole."""
-    at_work = rng.random() < 0.8  # else while it starts
-    killer = threading.Timer(rng.uniform(0, 0.02), process.kill)
+    after_first_response = rng.random() < 0.8  # else while it starts
+    kill_timer = threading.Timer(rng.uniform(0, 0.02), process.kill)
 
-    def talk():
+    def send_all():
         ids = itertools.count()
         with contextlib.suppress(BrokenPipeError):
             while True:
-                os.write(process.stdin.fileno(), burst(rng, ids))
+                os.write(process.stdin.fileno(), message_burst(rng, ids))
 
-    talker = threading.Thread(target=talk)
-    talker.start()
-    if not at_work:
-        killer.start()
+    sender = threading.Thread(target=send_all)
+    sender.start()
+    if not after_first_response:
+        kill_timer.start()
     got = b""
     while more := os.read(process.stdout.fileno(), 1 << 16):
         got += more
-        if at_work and killer.ident is None:
-            killer.start()
-    killer.join()
-    talker.join()
-    return whole_lines(got)
+        if after_first_response and kill_timer.ident is None:
+            kill_timer.start()
+    kill_timer.join()
+    sender.join()
+    return complete_lines(got)
 
 
 def part_number(path):
     return int((re.findall(r"\.(\d+)\.", path.name) or [1])[0])
 
 
-def kept_of(folder):
+def recorded_messages(folder):
     """The messages of all parts, by the way they went."""
     kept = {"c2s": [], "s2c": []}
     for part in sorted(folder.glob("r*.jsonl"), key=part_number):
-        for line in map(json.loads, whole_lines(part.read_bytes())):
+        for line in map(json.loads, complete_lines(part.read_bytes())):
             if line["type"] == "message":
                 kept[line["dir"]].append(line["msg"])
     return kept
@@ -141,18 +141,18 @@ def killed_round(mcpreel, folder, seed):
     with ended(start(mcpreel, "-v", "record", "-o", folder / "r.jsonl", *rotate, "--", "tee", folder / "received",
                      pass_fds=[writing])) as p:
         os.close(writing)
-        got = talk_until_killed(p, random.Random(seed))
+        got = send_until_killed(p, random.Random(seed))
         assert p.wait(60) == -signal.SIGKILL
         assert select.select([reading], [], [], 30)[0], f"{seed}: the server outlived its recorder"
         assert os.read(reading, 1) == b""
         os.close(reading)
-        said = p.stderr.read()
-    if b"a write to '" in said:
+        error_output = p.stderr.read()
+    if b"a write to '" in error_output:
         return None
-    received = whole_lines((folder / "received").read_bytes()) if (folder / "received").exists() else []
-    kept = kept_of(folder)
-    for way, lines in ("s2c", got), ("c2s", received):
-        assert kept[way][:len(lines)] == [json.loads(line) for line in lines], (seed, way, said)
+    received = complete_lines((folder / "received").read_bytes()) if (folder / "received").exists() else []
+    kept = recorded_messages(folder)
+    for direction, lines in ("s2c", got), ("c2s", received):
+        assert kept[direction][:len(lines)] == [json.loads(line) for line in lines], (seed, direction, error_output)
     return got, received, len(list(folder.glob("r.*.jsonl")))
 
 
@@ -184,21 +184,21 @@ def is_json(text):
 
 def test_a_recording_truncated_at_any_byte_is_usable(run, mcpreel, tmp_path):
     path = tmp_path / "whole.jsonl"
-    run([mcpreel, "-q", "record", "-o", path, "--", *ANSWERING], stdin=b"".join(asked(i) for i in range(3)))
-    whole = path.read_bytes()
-    for cut in range(1, len(whole)):
-        (tmp_path / f"{cut:05}").write_bytes(whole[:cut])
+    run([mcpreel, "-q", "record", "-o", path, "--", *ECHO_SERVER], stdin=b"".join(request_bytes(i) for i in range(3)))
+    full_text = path.read_bytes()
+    for cut in range(1, len(full_text)):
+        (tmp_path / f"{cut:05}").write_bytes(full_text[:cut])
     cuts = sorted(tmp_path.glob("0*"))
     ran = run([mcpreel, "-q", "--json", "check", *cuts], timeout=120)
     known = len(b'{"type":"header"')
     for cut, verdict in enumerate(json.loads(ran.out)["files"], 1):
         if cut < known:  # too short to be told for one
             continue
-        head = whole[:cut]
+        head = full_text[:cut]
         count = sum(b'"type":"message"' in line and is_json(line) for line in head.split(b"\n"))
         assert verdict["verdict"] != "unreadable", (cut, verdict)
         assert verdict["messages"] == count, (cut, verdict)
-    assert len(cuts) == len(whole) - 1
+    assert len(cuts) == len(full_text) - 1
 
 
 # --- a disk that is full
@@ -208,20 +208,20 @@ FULL = 8192
 
 def limited(mcpreel, path, *options):
     """The recording may not grow beyond FULL bytes: what a full disk does, short write included."""
-    return start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, *options, "--", *ANSWERING)
+    return start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, *options, "--", *ECHO_SERVER)
 
 
 def test_temporarily_missing_space_loses_nothing(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(limited(mcpreel, path, "--strict")) as p:
         for i in range(200):
-            ask(p, i)  # long after there is no more room
+            round_trip(p, i)  # long after there is no more room
         assert path.stat().st_size <= FULL
         subprocess.run(["prlimit", f"--pid={p.pid}", "--fsize=unlimited:unlimited"], check=True)
         while len(path.read_bytes().splitlines()) < 402:  # header, start; then both sides are silent
             time.sleep(0.01)
         for i in range(200, 220):
-            ask(p, i)
+            round_trip(p, i)
         code, _, err = finish(p)
     assert code == 0
     assert err.decode().splitlines() == [
@@ -238,15 +238,15 @@ def test_permanently_missing_space_does_not_disturb_the_session(strict, mcpreel,
     path = tmp_path / "r.jsonl"
     with ended(limited(mcpreel, path, *(["--strict"] if strict else []))) as p:
         for i in range(200):
-            ask(p, i)
+            round_trip(p, i)
         code, out, err = finish(p)
     assert (code, out) == (125 if strict else 0, b"")
-    said = err.decode().splitlines()
-    assert said[1:3] == [
+    error_output = err.decode().splitlines()
+    assert error_output[1:3] == [
         f"mcpreel: warning: buffering the recording in memory: cannot write '{path}': File too large",
         f"mcpreel: the recording is incomplete: cannot write '{path}': File too large"]
     kept = len(messages(path))
-    assert len(said) == 4 and said[3] == f"mcpreel: warning: recorded only {kept} of 400 messages in {path}"
+    assert len(error_output) == 4 and error_output[3] == f"mcpreel: warning: recorded only {kept} of 400 messages in {path}"
     assert 20 < kept < 400 and path.read_bytes().endswith(b"\n") and path.stat().st_size <= FULL
     *_, footer = lines = lines_of(path)  # lines at the end made room for the gap and the footer
     gaps = [line for line in lines if line["type"] == "gap"]
@@ -257,13 +257,13 @@ def test_permanently_missing_space_does_not_disturb_the_session(strict, mcpreel,
 def test_totals_of_a_plain_recording_count_the_written_lines(mcpreel, tmp_path):
     """There is no gap to tell the difference. No message overtakes the one that does not fit."""
     path = tmp_path / "r.jsonl"
-    big = asked(1).replace(b"}", b',"params":{"x":"' + b"x" * FULL + b'"}}')
+    big = request_bytes(1).replace(b"}", b',"params":{"x":"' + b"x" * FULL + b'"}}')
     with ended(limited(mcpreel, path, "--plain")) as p:
-        ask(p, 0)
+        round_trip(p, 0)
         p.stdin.write(big)
         p.stdin.flush()
         assert p.stdout.readline() == big.replace(b'"method":"ping"', b'"result":{}')
-        ask(p, 2)
+        round_trip(p, 2)
         code, _, err = finish(p)
     footer, kept = lines_of(path)[-1], [(m["dir"], m["msg"]["id"]) for m in messages(path)]
     assert code == 0 and kept == [("c2s", 0), ("s2c", 0)]
@@ -290,13 +290,13 @@ def test_a_full_file_system_gives_a_gap(small_disk, mcpreel, tmp_path):
     script = ('head -c 40000 /dev/zero > disk/ballast; (read go < go; rm disk/ballast) & '
               f'"{mcpreel}" record --strict -o disk/r.jsonl -- "$@"; code=$?; cp disk/r.jsonl .; exit $code')
     os.mkfifo(tmp_path / "go")
-    with ended(start(*small_disk(script), "sh", *ANSWERING, cwd=tmp_path)) as p:
+    with ended(start(*small_disk(script), "sh", *ECHO_SERVER, cwd=tmp_path)) as p:
         for i in range(150):
-            ask(p, i)
+            round_trip(p, i)
         (tmp_path / "go").write_text("go\n")
         time.sleep(1)  # that is how long it may take
         for i in range(150, 160):
-            ask(p, i)
+            round_trip(p, i)
         code, _, err = finish(p)
     assert code == 0, err
     assert err.count(b"\n") == 3 and b"No space left on device" in err, err
@@ -308,9 +308,9 @@ def test_a_file_system_that_stays_full_gives_a_gap(small_disk, mcpreel, run, tmp
     """The recording ends with a gap and a footer all the same."""
     script = (f'head -c 40000 /dev/zero > disk/ballast; "{mcpreel}" record -o disk/r.jsonl -- "$@"; code=$?; '
               'cp disk/r.jsonl .; exit $code')
-    with ended(start(*small_disk(script), "sh", *ANSWERING, cwd=tmp_path)) as p:
+    with ended(start(*small_disk(script), "sh", *ECHO_SERVER, cwd=tmp_path)) as p:
         for i in range(400):
-            ask(p, i)
+            round_trip(p, i)
         code, _, err = finish(p)
     assert code == 0, err
     *_, footer = lines = lines_of(tmp_path / "r.jsonl")
@@ -331,7 +331,7 @@ def test_lines_over_the_memory_limit_are_a_gap_at_their_position(mcpreel, tmp_pa
     path, size, count = tmp_path / "r.jsonl", 1 << 20, 80
     big = json.dumps({"jsonrpc": "2.0", "method": "x", "params": {"text": "y" * size}}).encode() + b"\n"
     with ended(start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, "--", "cat")) as p:
-        for line in [asked(0), *[big] * count]:
+        for line in [request_bytes(0), *[big] * count]:
             p.stdin.write(line)
             p.stdin.flush()
             assert p.stdout.readline() == line
@@ -340,7 +340,7 @@ def test_lines_over_the_memory_limit_are_a_gap_at_their_position(mcpreel, tmp_pa
         # Lines in memory come after the gap, and the end waits for the disk a second only: not for 64 MB on a busy machine.
         while f'"seq":{2 * count + 2},'.encode() not in end_of(path, 2 * size):
             time.sleep(0.05)
-        p.stdin.write(asked(1))
+        p.stdin.write(request_bytes(1))
         code, _, err = finish(p)
     assert code == 0
     lines = lines_of(path)
@@ -374,9 +374,9 @@ def test_a_blocked_write_delays_no_message(strace, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(start(strace, "-f", "-o", os.devnull, "-P", path, "-e", "trace=write", "-e",
                      "inject=write:delay_enter=5000000:when=3", OPTIMISED, "-v", "record", "--strict", "-o", path, "--",
-                     *ANSWERING)) as p:
+                     *ECHO_SERVER)) as p:
         for i in range(30):
-            ask(p, i)
+            round_trip(p, i)
         assert len(messages(path)) == 0  # header and start are there; the third write still blocks
         while len(messages(path)) < 60:
             time.sleep(0.05)
@@ -390,8 +390,8 @@ def test_a_blocked_write_delays_no_message(strace, tmp_path):
 def test_a_failed_sync_is_reported(call, strace, run, tmp_path):
     path = tmp_path / "r.jsonl"
     ran = run([strace, "-f", "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:error=EIO", OPTIMISED, "-q",
-               "record", "--strict", "-o", path, "--", *ANSWERING], stdin=asked(1))
-    assert (ran.code, ran.out) == (125, answered(1))
+               "record", "--strict", "-o", path, "--", *ECHO_SERVER], stdin=request_bytes(1))
+    assert (ran.code, ran.out) == (125, response_bytes(1))
     what = path if call == "fdatasync" else tmp_path
     assert ran.err.decode() == (f"mcpreel: the recording may not survive a power cut: cannot sync '{what}': "
                                 "Input/output error\n")
@@ -418,10 +418,10 @@ def truncate(path):
                                          (truncate, "truncated")])
 def test_a_recording_changed_by_another_process_is_reported(touch, done, strict, mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
-    with ended(start(mcpreel, "record", *(["--strict"] if strict else []), "-o", path, "--", *ANSWERING)) as p:
-        ask(p, 1)
+    with ended(start(mcpreel, "record", *(["--strict"] if strict else []), "-o", path, "--", *ECHO_SERVER)) as p:
+        round_trip(p, 1)
         touch(path)
-        ask(p, 2)
+        round_trip(p, 2)
         code, _, err = finish(p)
     assert code == (125 if strict else 0), err
     assert err.count(f"mcpreel: the recording is incomplete: another process has {done} '{path}'\n".encode()) == 1, err
@@ -430,28 +430,28 @@ def test_a_recording_changed_by_another_process_is_reported(touch, done, strict,
 
 def test_a_deleted_recording_is_reported_during_the_session(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
-    with ended(start(mcpreel, "record", "-o", path, "--flush-interval", "50ms", "--", *ANSWERING)) as p:
-        ask(p, 0)
+    with ended(start(mcpreel, "record", "-o", path, "--flush-interval", "50ms", "--", *ECHO_SERVER)) as p:
+        round_trip(p, 0)
         assert p.stderr.readline().startswith(b"mcpreel: recording to ")
         path.unlink()
-        told = []
-        reader = threading.Thread(target=lambda: told.append(p.stderr.readline()))
+        received_ids = []
+        reader = threading.Thread(target=lambda: received_ids.append(p.stderr.readline()))
         reader.start()
         for i in itertools.count(1):
-            ask(p, i)
+            round_trip(p, i)
             reader.join(0.02)
             if not reader.is_alive():
                 break
-        assert b"another process has deleted or replaced" in told[0], told
+        assert b"another process has deleted or replaced" in received_ids[0], received_ids
         assert finish(p)[0] == 0
 
 
 def test_a_moved_recording_is_complete(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
-    with ended(start(mcpreel, "record", "--strict", "-o", path, "--", *ANSWERING)) as p:
-        ask(p, 1)
+    with ended(start(mcpreel, "record", "--strict", "-o", path, "--", *ECHO_SERVER)) as p:
+        round_trip(p, 1)
         path.rename(tmp_path / "moved")
-        ask(p, 2)
+        round_trip(p, 2)
         assert finish(p)[0] == 0
     assert len(messages(tmp_path / "moved")) == 4
 
@@ -513,7 +513,7 @@ def test_a_line_of_200_mb_is_forwarded_in_bounded_memory(tmp_path):
 def test_a_message_over_the_memory_limit_is_forwarded_and_is_a_gap(megabytes, tmp_path):
     """Uses the optimised program: a sanitizer takes more address space than the limit."""
     path, big = tmp_path / "r.jsonl", b'{"jsonrpc":"2.0","method":"x","params":"' + b"y" * (63 << 20) + b'"}\n'
-    (tmp_path / "in").write_bytes(asked(1) + big + asked(2))
+    (tmp_path / "in").write_bytes(request_bytes(1) + big + request_bytes(2))
     with open(tmp_path / "in", "rb") as given, open(tmp_path / "out", "wb") as out:
         ran = subprocess.run(["prlimit", f"--as={megabytes * 1000 * 1024}", OPTIMISED, "record", "-o", path, "--", "cat"],
                              stdin=given, stdout=out, stderr=subprocess.PIPE)
@@ -530,10 +530,10 @@ NAME = re.compile(r"\d{8}T\d{6}Z-sed-\d+(-\d+)?\.jsonl")
 
 
 def test_many_recorders_in_one_folder_use_different_names(mcpreel, tmp_path):
-    running = [start(mcpreel, "-q", "record", "-o", tmp_path, "--", *ANSWERING) for _ in range(20)]
+    running = [start(mcpreel, "-q", "record", "-o", tmp_path, "--", *ECHO_SERVER) for _ in range(20)]
     for i, p in enumerate(running):
         with ended(p):
-            ask(p, i)
+            round_trip(p, i)
             assert finish(p) == (0, b"", b"")
     files = list(tmp_path.iterdir())
     assert len(files) == 20 and all(NAME.fullmatch(f.name) for f in files)
@@ -543,15 +543,15 @@ def test_many_recorders_in_one_folder_use_different_names(mcpreel, tmp_path):
 
 def test_one_of_many_recorders_with_one_file_starts(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
-    running = [start(mcpreel, "-q", "record", "-o", path, "--", *ANSWERING) for _ in range(10)]
+    running = [start(mcpreel, "-q", "record", "-o", path, "--", *ECHO_SERVER) for _ in range(10)]
     ends = []
     for p in running:
         with ended(p):
             with contextlib.suppress(BrokenPipeError):
-                p.stdin.write(asked(1))
+                p.stdin.write(request_bytes(1))
                 p.stdin.close()
             ends.append((p.wait(60), p.stdout.read()))
-    assert sorted(ends) == [(0, answered(1))] + [(2, b"")] * 9
+    assert sorted(ends) == [(0, response_bytes(1))] + [(2, b"")] * 9
     assert len(messages(path)) == 2
 
 
@@ -559,24 +559,24 @@ def test_one_of_many_recorders_with_one_file_starts(mcpreel, tmp_path):
 def test_a_client_that_starts_mcpreel_twice_gets_two_recordings(name, mcpreel, tmp_path):
     """Both with --force and the same file, as in a client's configuration; the first is still at work."""
     path = tmp_path / name
-    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as first:
-        ask(first, 1)
-        with ended(start(mcpreel, "record", "--force", "-o", path, "--", *ANSWERING)) as second:
-            ask(second, 2)
+    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ECHO_SERVER)) as first:
+        round_trip(first, 1)
+        with ended(start(mcpreel, "record", "--force", "-o", path, "--", *ECHO_SERVER)) as second:
+            round_trip(second, 2)
             first.send_signal(signal.SIGTERM)
             assert first.wait(60) == 128 + signal.SIGTERM
             code, _, err = finish(second)
-            beside = tmp_path / name.replace(".", f"-{second.pid}.")
-            assert code == 0 and err.startswith(f"mcpreel: recording to {beside}\n".encode()), err
-    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
-    for i, file in (1, path), (2, beside):
+            second_file = tmp_path / name.replace(".", f"-{second.pid}.")
+            assert code == 0 and err.startswith(f"mcpreel: recording to {second_file}\n".encode()), err
+    assert sorted(tmp_path.iterdir()) == sorted([path, second_file])
+    for i, file in (1, path), (2, second_file):
         assert b'"id": %d' % i in file.read_bytes().replace(b'"id":%d' % i, b'"id": %d' % i)
         assert subprocess.run([mcpreel, "-q", "--json", "check", file], stdout=subprocess.PIPE).stdout.count(
             b'"messages":2') == 1
-    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as again:
-        ask(again, 3)
+    with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ECHO_SERVER)) as again:
+        round_trip(again, 3)
         assert finish(again)[0] == 0
-    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
+    assert sorted(tmp_path.iterdir()) == sorted([path, second_file])
 
 
 def test_concurrent_recorders_that_replace_one_file_lose_nothing(mcpreel, tmp_path):
@@ -584,10 +584,10 @@ def test_concurrent_recorders_that_replace_one_file_lose_nothing(mcpreel, tmp_pa
         folder = tmp_path / str(i)
         folder.mkdir()
         (folder / "r.jsonl").write_text("old")
-        running = [start(mcpreel, "-q", "record", "--force", "-o", folder / "r.jsonl", "--", *ANSWERING) for _ in range(4)]
+        running = [start(mcpreel, "-q", "record", "--force", "-o", folder / "r.jsonl", "--", *ECHO_SERVER) for _ in range(4)]
         with contextlib.ExitStack() as all_of_them:
             for n, p in enumerate(running):
-                ask(all_of_them.enter_context(ended(p)), n)
+                round_trip(all_of_them.enter_context(ended(p)), n)
             assert [finish(p) for p in running] == [(0, b"", b"")] * 4
         files = list(folder.iterdir())
         assert len(files) == 4 and folder / "r.jsonl" in files, files
@@ -595,7 +595,7 @@ def test_concurrent_recorders_that_replace_one_file_lose_nothing(mcpreel, tmp_pa
 
 
 def test_without_a_name_the_recording_goes_to_the_state_folder(run, mcpreel, tmp_path):
-    ran = run([mcpreel, "record", "--name", "my fs", "--", *ANSWERING], stdin=asked(1), cwd="/",
+    ran = run([mcpreel, "record", "--name", "my fs", "--", *ECHO_SERVER], stdin=request_bytes(1), cwd="/",
               env={"XDG_STATE_HOME": str(tmp_path / "state"), "MCPREEL_DIR": ""})
     assert ran.code == 0, ran
     [path] = (tmp_path / "state/mcpreel/traces").iterdir()
@@ -617,8 +617,8 @@ def test_a_folder_that_does_not_exist_is_an_error(folder, run, mcpreel, tmp_path
 # --- parts
 
 def test_parts_are_complete_and_combine_to_one_recording(run, mcpreel, tmp_path):
-    questions = b"".join(asked(i) for i in range(40))
-    ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--rotate", "2kB", "--tags", "t", "--", *ANSWERING],
+    questions = b"".join(request_bytes(i) for i in range(40))
+    ran = run([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--rotate", "2kB", "--tags", "t", "--", *ECHO_SERVER],
               stdin=questions)
     assert ran.code == 0, ran
     parts = sorted(tmp_path.iterdir(), key=part_number)
@@ -647,8 +647,8 @@ def test_parts_are_complete_and_combine_to_one_recording(run, mcpreel, tmp_path)
 
 def test_parts_of_two_sessions_stay_separate(run, mcpreel, tmp_path):
     for name in "ab":
-        ran = run([mcpreel, "-q", "record", "-o", tmp_path / f"{name}.jsonl", "--rotate", "1kB", "--", *ANSWERING],
-                  stdin=b"".join(asked(i) for i in range(10)))
+        ran = run([mcpreel, "-q", "record", "-o", tmp_path / f"{name}.jsonl", "--rotate", "1kB", "--", *ECHO_SERVER],
+                  stdin=b"".join(request_bytes(i) for i in range(10)))
         assert ran.code == 0, ran
     ran = run([mcpreel, "-q", "convert", *sorted(tmp_path.iterdir()), "-o", tmp_path / "joined.jsonl"])
     assert ran.code == 0, ran
@@ -667,8 +667,8 @@ def test_an_existing_part_is_rejected_before_the_server_starts(run, mcpreel, tmp
 def test_force_replaces_only_the_given_file(run, mcpreel, tmp_path):
     for name in ("r.jsonl", "r.2.jsonl", "r.4.jsonl"):
         (tmp_path / name).write_text("precious")
-    ran = run([mcpreel, "-q", "record", "--force", "-o", "r.jsonl", "--rotate", "1kB", "--", *ANSWERING], cwd=tmp_path,
-              stdin=b"".join(asked(i) for i in range(20)))
+    ran = run([mcpreel, "-q", "record", "--force", "-o", "r.jsonl", "--rotate", "1kB", "--", *ECHO_SERVER], cwd=tmp_path,
+              stdin=b"".join(request_bytes(i) for i in range(20)))
     assert ran.code == 0, ran
     assert (tmp_path / "r.2.jsonl").read_text() == (tmp_path / "r.4.jsonl").read_text() == "precious"
     assert [lines_of(tmp_path / f"r.{n}.jsonl")[0]["part"] for n in (3, 5)] == [3, 5]
@@ -682,7 +682,7 @@ def test_parts_that_cannot_be_created_are_reported_once(run, mcpreel, tmp_path):
         server = f"for i in $(seq 2 2000); do : > {tmp_path}/r.$i.jsonl; done; " + server.split("; ", 1)[1]
     with ended(start(mcpreel, "record", "-o", tmp_path / "r.jsonl", "--rotate", "1kB", "--", "sh", "-c", server)) as p:
         for i in range(40):
-            ask(p, i)
+            round_trip(p, i)
         code, _, err = finish(p)
     tmp_path.chmod(0o700)
     assert code == 0 and err.count(b"\n") == 3 and err.count(b"warning: ") == 1, err
@@ -696,8 +696,8 @@ def test_parts_that_cannot_be_created_are_reported_once(run, mcpreel, tmp_path):
     ("r.trace.jsonl", [], "trace"), ("r.jsonrpc", [], "jsonrpc"), ("r.json", [], "cassette"),
     ("r", ["--format", "cassette"], "cassette"), ("r.json", ["--format", "recording"], "recording")])
 def test_any_format_can_be_recorded(name, options, found, run, mcpreel, tmp_path):
-    ran = run([mcpreel, "record", "-o", name, *options, "--", *ANSWERING], stdin=asked(1) + asked(2), cwd=tmp_path)
-    assert (ran.code, ran.out) == (0, answered(1) + answered(2)), ran
+    ran = run([mcpreel, "record", "-o", name, *options, "--", *ECHO_SERVER], stdin=request_bytes(1) + request_bytes(2), cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, response_bytes(1) + response_bytes(2)), ran
     assert [p.name for p in tmp_path.iterdir()] == [name]
     report = json.loads(run([mcpreel, "-q", "--json", "check", tmp_path / name]).out)["files"][0]
     assert (report["format"], report["messages"]) == (found, 4)
@@ -706,9 +706,9 @@ def test_any_format_can_be_recorded(name, options, found, run, mcpreel, tmp_path
 
 def test_check_fix_completes_the_recording_of_a_killed_recorder(run, mcpreel, tmp_path):
     journal, target = tmp_path / "r.json.cassette.journal", tmp_path / "r.json"
-    with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
+    with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ECHO_SERVER)) as p:
         for i in range(5):
-            ask(p, i)
+            round_trip(p, i)
         assert not target.exists() and journal.exists()
         p.kill()
         p.wait(60)
@@ -724,24 +724,24 @@ def test_check_fix_completes_the_recording_of_a_killed_recorder(run, mcpreel, tm
 def test_a_journal_of_a_killed_recorder_does_not_block_the_next(run, mcpreel, tmp_path):
     journal, target = tmp_path / "r.json.cassette.journal", tmp_path / "r.json"
     for i in range(2):
-        with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
-            ask(p, i)
+        with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ECHO_SERVER)) as p:
+            round_trip(p, i)
             p.kill()
             p.wait(60)
-    ran = run([mcpreel, "record", "-o", target, "--", *ANSWERING], stdin=asked(2))
-    aside = tmp_path / "r.3.json.cassette.journal"
-    assert ran.code == 0 and ran.err.count(b"mcpreel: ") == 2 and f"check --fix {aside}'".encode() in ran.err, ran
+    ran = run([mcpreel, "record", "-o", target, "--", *ECHO_SERVER], stdin=request_bytes(2))
+    moved_journal = tmp_path / "r.3.json.cassette.journal"
+    assert ran.code == 0 and ran.err.count(b"mcpreel: ") == 2 and f"check --fix {moved_journal}'".encode() in ran.err, ran
     assert not journal.exists() and target.exists()
     for n in (2, 3):
-        left = tmp_path / f"r.{n}.json.cassette.journal"
-        assert [m["msg"]["id"] for m in messages(left)] == [n - 2] * 2
-        assert run([mcpreel, "check", "--fix", left]).code == 0 and (tmp_path / f"r.{n}.json").exists()
+        remaining_journal = tmp_path / f"r.{n}.json.cassette.journal"
+        assert [m["msg"]["id"] for m in messages(remaining_journal)] == [n - 2] * 2
+        assert run([mcpreel, "check", "--fix", remaining_journal]).code == 0 and (tmp_path / f"r.{n}.json").exists()
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_features_that_a_document_loses_are_reported(strict, run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", *(["--strict"] if strict else []), "-o", "r.json", "--", "sh", "-c",
-               "echo oops >&2; exec sed -u " + "'s/\"method\":\"ping\"/\"result\":{}/'"], stdin=asked(1), cwd=tmp_path)
+               "echo oops >&2; exec sed -u " + "'s/\"method\":\"ping\"/\"result\":{}/'"], stdin=request_bytes(1), cwd=tmp_path)
     assert ran.code == (125 if strict else 0) and (tmp_path / "r.json").exists()
     assert ran.err.count(b"lost in 'cassette': ") == 1 and b"standard error" in ran.err, ran
     assert (tmp_path / "r.json.cassette.journal").exists() == strict
@@ -749,16 +749,16 @@ def test_features_that_a_document_loses_are_reported(strict, run, mcpreel, tmp_p
 
 def test_too_long_messages_are_counted_at_the_end(run, mcpreel, tmp_path):
     ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.jsonl", "--", "cat"], cwd=tmp_path,
-              stdin=asked(1) + b'{"jsonrpc":"2.0","method":"' + b"x" * 100 + b'"}\n')
+              stdin=request_bytes(1) + b'{"jsonrpc":"2.0","method":"' + b"x" * 100 + b'"}\n')
     assert ran.err.endswith(b"warning: recorded only 2 of 4 messages in r.jsonl; 2 were longer than --max-message\n"), ran
 
 
 def test_a_response_to_a_too_long_request_is_not_in_a_cassette(run, mcpreel, tmp_path):
     """mcp-recorder would take a call without a request for a call."""
-    long = asked(2).replace(b"}", b',"params":{"x":"' + b"x" * 100 + b'"}}')
+    long = request_bytes(2).replace(b"}", b',"params":{"x":"' + b"x" * 100 + b'"}}')
     ran = run([mcpreel, "record", "--max-message", "60", "-o", "r.json", "--", "sed", "-u",
-               r's/"method":"ping".*/"result":{}}/'], stdin=asked(1) + long + asked(3), cwd=tmp_path)
-    assert (ran.code, ran.out) == (0, answered(1) + answered(2) + answered(3)), ran
+               r's/"method":"ping".*/"result":{}}/'], stdin=request_bytes(1) + long + request_bytes(3), cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, response_bytes(1) + response_bytes(2) + response_bytes(3)), ran
     calls = json.loads((tmp_path / "r.json").read_text())["interactions"]
     assert [(c["request"]["id"], c["response"]["id"]) for c in calls] == [(1, 1), (3, 3)]
     assert ran.err.count(b"1 was longer than --max-message") == 1
@@ -767,8 +767,8 @@ def test_a_response_to_a_too_long_request_is_not_in_a_cassette(run, mcpreel, tmp
 
 def test_a_document_created_meanwhile_is_not_overwritten(mcpreel, tmp_path):
     target = tmp_path / "r.json"
-    with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ANSWERING)) as p:
-        ask(p, 1)
+    with ended(start(mcpreel, "-q", "record", "-o", target, "--", *ECHO_SERVER)) as p:
+        round_trip(p, 1)
         target.write_text("precious")
         code, _, err = finish(p)
     assert code == 125 and err.startswith(f"mcpreel: cannot write '{target}': it exists already\n".encode()), err

@@ -5,8 +5,8 @@ import socket
 
 import pytest
 
-from http_peers import Program, Upstream, call, initialize, lines_of, of
-from test_record_disk import ANSWERING, ask, ended, finish, start
+from http_peers import Program, Upstream, call, initialize, lines_of, records_of
+from test_record_disk import ECHO_SERVER, round_trip, ended, finish, start
 
 OLD = b'{"version": "1.0", "metadata": {}, "interactions": []}\n\n# not touched\n'
 STDIO_SERVER = "sh -c 'echo ready >&2; exec cat >/dev/null'"
@@ -30,28 +30,28 @@ CASES = [
 def record(mcpreel, tmp_path):
     started = []
 
-    def begin(words, name):
+    def start_recorder(words, name):
         started.append(Program([mcpreel, "record", *words, "-o", name], cwd=tmp_path))
         return started[-1]
 
-    yield begin
+    yield start_recorder
     for program in started:
         program.close()
 
 
-@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize("old_contents", [True, False])
 @pytest.mark.parametrize("words, name", CASES)
-def test_without_a_client_the_file_stays_unchanged(words, name, old, record, tmp_path):
-    if old:
+def test_without_a_client_the_file_stays_unchanged(words, name, old_contents, record, tmp_path):
+    if old_contents:
         (tmp_path / name).write_bytes(OLD)
     program = record(words, name)
     assert program.stop() == 0, program.err
-    if old:
+    if old_contents:
         assert (tmp_path / name).read_bytes() == OLD
         assert f"nothing was recorded; '{name}' was not changed" in program.err
     else:
         assert f"nothing was recorded; '{name}' was not created" in program.err
-    assert [p.name for p in tmp_path.iterdir()] == [name] * old
+    assert [p.name for p in tmp_path.iterdir()] == [name] * old_contents
 
 
 @pytest.mark.parametrize("words, name", [case for case in CASES if case[0][0] in ("--target", "--url")])
@@ -83,7 +83,7 @@ def test_a_killed_recorder_leaves_the_old_cassette_and_a_journal(record, tmp_pat
     program.stop(signal.SIGKILL)
     server.close()
     assert (tmp_path / "keep.json").read_bytes() == OLD
-    assert len(of(lines_of(tmp_path / "keep.json.cassette.journal"), "message")) == 2
+    assert len(records_of(lines_of(tmp_path / "keep.json.cassette.journal"), "message")) == 2
 
 
 @pytest.mark.parametrize("name", ["keep.json", "keep.jsonl"])
@@ -93,14 +93,14 @@ def test_a_session_replaces_the_old_recording(name, record, tmp_path):
     program = record(["--target", server.url, "--listen", "0"], name)
     assert program.client().post(call(1)).status == 200
     if name == "keep.jsonl":  # there at once, for those who follow it
-        assert len(of(lines_of(tmp_path / name), "message")) == 2
+        assert len(records_of(lines_of(tmp_path / name), "message")) == 2
     assert program.stop() == 0, program.err
     server.close()
     assert [p.name for p in tmp_path.iterdir()] == [name]
     if name == "keep.json":
         assert len(json.loads((tmp_path / name).read_bytes())["interactions"]) == 1
     else:
-        assert len(of(lines_of(tmp_path / name), "message")) == 2
+        assert len(records_of(lines_of(tmp_path / name), "message")) == 2
 
 
 @pytest.mark.parametrize("name", ["keep.json", "keep.jsonl"])
@@ -115,13 +115,13 @@ def test_an_old_recording_in_use_is_locked(mcpreel, tmp_path):
     """The second recorder must not replace what the first one is about to replace."""
     path = tmp_path / "r.jsonl"
     path.write_bytes(OLD)
-    with ended(start(mcpreel, "record", "--force", "-o", path, "--", *ANSWERING)) as first:
+    with ended(start(mcpreel, "record", "--force", "-o", path, "--", *ECHO_SERVER)) as first:
         assert first.stderr.readline() == f"mcpreel: recording to {path}\n".encode()
-        with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ANSWERING)) as second:
-            ask(second, 2)
+        with ended(start(mcpreel, "-q", "record", "--force", "-o", path, "--", *ECHO_SERVER)) as second:
+            round_trip(second, 2)
             assert path.read_bytes() == OLD
-            ask(first, 1)
+            round_trip(first, 1)
             assert finish(second)[0] == finish(first)[0] == 0
-    beside = tmp_path / f"r-{second.pid}.jsonl"
-    assert sorted(tmp_path.iterdir()) == sorted([path, beside])
-    assert [of(lines_of(p), "message")[0]["msg"]["id"] for p in (path, beside)] == [1, 2]
+    second_file = tmp_path / f"r-{second.pid}.jsonl"
+    assert sorted(tmp_path.iterdir()) == sorted([path, second_file])
+    assert [records_of(lines_of(p), "message")[0]["msg"]["id"] for p in (path, second_file)] == [1, 2]

@@ -5,9 +5,9 @@ import subprocess
 import sys
 
 import pytest
-from bridging import READY, greeted, initialize, serving, stdio, upstream  # noqa: F401
+from bridging import INITIALIZED, initialized, initialize, session_server, stdio, upstream  # noqa: F401
 from http_peers import WAIT, Program, call, result
-from test_replay import TALK, write_recording
+from test_replay import SESSION, write_recording
 
 # Answers every request with its method, its name and the number of the process; "die" ends it, "pass" has a secret.
 SERVER = """
@@ -32,7 +32,7 @@ def named(i, name):
     return call(i, "tools/call", name=name)
 
 
-def said(i, name):
+def echo_response(i, name):
     return result(i, {"said": ["tools/call", name]})
 
 
@@ -40,47 +40,47 @@ def said(i, name):
 def replay(mcpreel, run, tmp_path):
     """Sends an initialize and the calls to a replay, and returns their responses, the report and the run."""
     def play(mode, file, names, *options, server=COMMAND, code=0):
-        lines = [initialize(), READY, *(named(i, name) for i, name in enumerate(names, 1))]
+        lines = [initialize(), INITIALIZED, *(named(i, name) for i, name in enumerate(names, 1))]
         report = tmp_path / "report.json"
         ran = run([mcpreel, "replay", "--force", "--report", report, "--record-mode", mode, *options, file, *(["--", *server] if server else [])],
                   stdin="".join(json.dumps(line) + "\n" for line in lines).encode())
         assert ran.code == code, str(ran)
         answers = {m["id"]: m for m in map(json.loads, ran.out.splitlines()) if m["id"] != 0}
-        told = json.loads(report.read_text())["recording"] if report.exists() else None
+        recording_report = json.loads(report.read_text())["recording"] if report.exists() else None
         report.unlink(missing_ok=True)
-        return answers, told, ran
+        return answers, recording_report, ran
 
     return play
 
 
-def counts(told):
-    return told["replayed"], told["appended"], told["rewritten"]
+def counts(recording_report):
+    return recording_report["replayed"], recording_report["appended"], recording_report["rewritten"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_recording_is_made_grows_and_is_rewritten(replay, mcpreel, run, tmp_path, name):
     file = tmp_path / name
-    answers, told, _ = replay("once", file, "ab")
-    assert answers == {1: said(1, "a"), 2: said(2, "b")}
-    assert (told["mode"], counts(told), told["written"]) == ("once", (0, 0, 2), os.fspath(file))
+    answers, recording_report, _ = replay("once", file, "ab")
+    assert answers == {1: echo_response(1, "a"), 2: echo_response(2, "b")}
+    assert (recording_report["mode"], counts(recording_report), recording_report["written"]) == ("once", (0, 0, 2), os.fspath(file))
     made = file.read_bytes()
 
-    answers, told, _ = replay("once", file, "ba", server=["false"])
-    assert answers == {1: said(1, "b"), 2: said(2, "a")}
-    assert (counts(told), told["written"], file.read_bytes()) == ((2, 0, 0), None, made)
+    answers, recording_report, _ = replay("once", file, "ba", server=["false"])
+    assert answers == {1: echo_response(1, "b"), 2: echo_response(2, "a")}
+    assert (counts(recording_report), recording_report["written"], file.read_bytes()) == ((2, 0, 0), None, made)
 
-    answers, told, _ = replay("append", file, "abcd")
-    assert answers == {i: said(i, n) for i, n in enumerate("abcd", 1)}
-    assert (told["mode"], counts(told), told["written"]) == ("append", (2, 2, 0), os.fspath(file))
+    answers, recording_report, _ = replay("append", file, "abcd")
+    assert answers == {i: echo_response(i, n) for i, n in enumerate("abcd", 1)}
+    assert (recording_report["mode"], counts(recording_report), recording_report["written"]) == ("append", (2, 2, 0), os.fspath(file))
 
-    answers, told, _ = replay("new_episodes", file, "abcd", server=["false"])
-    assert (answers == {i: said(i, n) for i, n in enumerate("abcd", 1)}) and counts(told) == (4, 0, 0)
-    answers, told, _ = replay("none", file, "dcba", server=None)
-    assert (answers == {i: said(i, n) for i, n in enumerate("dcba", 1)}) and counts(told) == (4, 0, 0)
+    answers, recording_report, _ = replay("new_episodes", file, "abcd", server=["false"])
+    assert (answers == {i: echo_response(i, n) for i, n in enumerate("abcd", 1)}) and counts(recording_report) == (4, 0, 0)
+    answers, recording_report, _ = replay("none", file, "dcba", server=None)
+    assert (answers == {i: echo_response(i, n) for i, n in enumerate("dcba", 1)}) and counts(recording_report) == (4, 0, 0)
     assert run([mcpreel, "check", file]).code == 0
 
-    answers, told, _ = replay("all", file, "x")
-    assert (answers, told["mode"], counts(told)) == ({1: said(1, "x")}, "rewrite", (0, 0, 1))
+    answers, recording_report, _ = replay("all", file, "x")
+    assert (answers, recording_report["mode"], counts(recording_report)) == ({1: echo_response(1, "x")}, "rewrite", (0, 0, 1))
     replay("none", file, "a", server=None, code=1)
     assert os.listdir(tmp_path) == [name]
 
@@ -106,7 +106,7 @@ def test_secrets_of_new_calls_are_redacted(replay, tmp_path):
     for mode in ("once", "append"):
         file = tmp_path / f"{mode}.jsonl"
         if mode == "append":
-            write_recording(file, TALK)
+            write_recording(file, SESSION)
         answers, _, _ = replay(mode, file, ["pass"])
         assert answers[1]["result"]["password"] == "hunter2-hunter2"
         assert b"hunter2" not in file.read_bytes() and b"[REDACTED" in file.read_bytes()
@@ -116,13 +116,13 @@ def test_a_pending_file_leaves_the_recording_alone(replay, tmp_path):
     file, pending = tmp_path / "a.jsonl", tmp_path / "a.new"
     replay("once", file, "a")
     before = file.read_bytes()
-    _, told, _ = replay("append", file, "a", "--pending", pending)
-    assert told["written"] is None and not pending.exists()
-    _, told, _ = replay("append", file, "ab", "--pending", pending)
-    assert (told["written"], counts(told), file.read_bytes()) == (os.fspath(pending), (1, 1, 0), before)
+    _, recording_report, _ = replay("append", file, "a", "--pending", pending)
+    assert recording_report["written"] is None and not pending.exists()
+    _, recording_report, _ = replay("append", file, "ab", "--pending", pending)
+    assert (recording_report["written"], counts(recording_report), file.read_bytes()) == (os.fspath(pending), (1, 1, 0), before)
     replay("none", pending, "ab", server=None)
-    _, told, _ = replay("rewrite", file, "z", "--pending", pending)  # --force is given
-    assert (told["written"], counts(told), file.read_bytes()) == (os.fspath(pending), (0, 0, 1), before)
+    _, recording_report, _ = replay("rewrite", file, "z", "--pending", pending)  # --force is given
+    assert (recording_report["written"], counts(recording_report), file.read_bytes()) == (os.fspath(pending), (0, 0, 1), before)
     os.replace(pending, file)
     replay("none", file, "z", server=None)
     assert os.listdir(tmp_path) == ["a.jsonl"]
@@ -133,14 +133,14 @@ def test_a_server_that_dies_changes_nothing_but_answered_calls(replay, tmp_path,
     file = tmp_path / "a.jsonl"
     replay("once", file, "a")
     before = file.read_bytes()
-    _, told, ran = replay(mode, file, ["a", "die"], code=4)
-    assert file.read_bytes() == before and counts(told) == ((1, 0, 0) if mode == "append" else (0, 0, 0)), str(ran)
-    for left in tmp_path.glob("*.journal"):
-        assert mode == "rewrite" and b"'a.jsonl" not in ran.err and os.fspath(left).encode() in ran.err
-        left.unlink()
+    _, recording_report, ran = replay(mode, file, ["a", "die"], code=4)
+    assert file.read_bytes() == before and counts(recording_report) == ((1, 0, 0) if mode == "append" else (0, 0, 0)), str(ran)
+    for remaining in tmp_path.glob("*.journal"):
+        assert mode == "rewrite" and b"'a.jsonl" not in ran.err and os.fspath(remaining).encode() in ran.err
+        remaining.unlink()
     if mode == "append":
-        answers, told, _ = replay(mode, file, ["a", "b", "die"], code=4)
-        assert answers[2] == said(2, "b") and "error" in answers[3] and counts(told) == (1, 1, 0)
+        answers, recording_report, _ = replay(mode, file, ["a", "b", "die"], code=4)
+        assert answers[2] == echo_response(2, "b") and "error" in answers[3] and counts(recording_report) == (1, 1, 0)
         replay("none", file, "ab", server=None)
         assert b'"die"' not in file.read_bytes()
 
@@ -172,10 +172,10 @@ def test_a_replay_that_is_killed_leaves_the_new_calls(replay, mcpreel, run, tmp_
             assert first.stdout.readline()
         first.kill()
     assert file.read_bytes() == before
-    left = tmp_path / "a.jsonl.appended.jsonl"
+    remaining = tmp_path / "a.jsonl.appended.jsonl"
     _, _, ran = replay("append", file, "b", code=2)
     assert b"merge it with 'mcpreel convert', or remove it" in ran.err
-    assert run([mcpreel, "convert", "-o", tmp_path / "both.jsonl", file, left]).code == 0
+    assert run([mcpreel, "convert", "-o", tmp_path / "both.jsonl", file, remaining]).code == 0
     replay("none", tmp_path / "both.jsonl", "ab", server=None)
 
 
@@ -189,33 +189,33 @@ def test_a_folder_that_cannot_be_written_is_an_error_before_the_session(replay, 
 @pytest.mark.parametrize("remote", [False, True], ids=["command", "url"])
 def test_every_kind_of_client_and_server_is_recorded(mcpreel, upstream, stdio, tmp_path, listens, remote):  # noqa: F811
     def echoed(conn, request):
-        conn.answer(json_=result(request.json["id"], {"said": [request.json["method"], request.json.get("params", {}).get("name")]}))
+        conn.respond(json_=result(request.json["id"], {"said": [request.json["method"], request.json.get("params", {}).get("name")]}))
 
-    server = ["--url", upstream(serving(echoed)).url] if remote else ["--", *COMMAND]
+    server = ["--url", upstream(session_server(echoed)).url] if remote else ["--", *COMMAND]
     file = tmp_path / "a.jsonl"
 
     def session(mode, names):
         words = ["replay", "--record-mode", mode, *server[:2 if remote else 0], file, *([] if remote else server)]
         if not listens:
-            one = greeted(stdio(*words))
-            answers = [one.ask(named(i, name)) for i, name in enumerate(names, 1)]
-            assert one.close() == 0, one.said
+            one = initialized(stdio(*words))
+            answers = [one.get_response(named(i, name)) for i, name in enumerate(names, 1)]
+            assert one.close() == 0, one.stderr_text
             return answers
         program = Program([mcpreel, "replay", "--listen", "0", *words[1:]])
         try:
             client = program.client()
-            hello = client.post(initialize())
-            inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
-            assert client.post(READY, headers=inside).status == 202
+            initialize_response = client.post(initialize())
+            inside = [("Mcp-Session-Id", initialize_response.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+            assert client.post(INITIALIZED, headers=inside).status == 202
             answers = [client.post(named(i, name), headers=inside).json for i, name in enumerate(names, 1)]
             assert program.stop() == 0, program.err
         finally:
             program.close()
         return answers
 
-    assert session("once", "a") == [said(1, "a")]
-    assert session("append", "ab") == [said(1, "a"), said(2, "b")]
-    assert session("none", "ba") == [said(1, "b"), said(2, "a")]
-    assert session("rewrite", "c") == [said(1, "c")]
+    assert session("once", "a") == [echo_response(1, "a")]
+    assert session("append", "ab") == [echo_response(1, "a"), echo_response(2, "b")]
+    assert session("none", "ba") == [echo_response(1, "b"), echo_response(2, "a")]
+    assert session("rewrite", "c") == [echo_response(1, "c")]
     assert b'"c"' in file.read_bytes() and b'"b"' not in file.read_bytes()
     assert os.listdir(tmp_path) == ["a.jsonl"]

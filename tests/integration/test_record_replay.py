@@ -148,14 +148,14 @@ def test_every_byte_is_forwarded_in_both_directions_and_recorded(up, down, run, 
     for name, direction in ((up, "c2s"), (down, "s2c")):
         if name == "a batch":
             continue
-        want = [line for line in STREAMS[name].split(b"\n") if line.strip(b" \t\r")]
+        expected = [line for line in STREAMS[name].split(b"\n") if line.strip(b" \t\r")]
         for kept, got in enumerate(recorded_bytes(tmp_path / "r.jsonl", direction)):
             if isinstance(got, tuple):
-                assert kept >= 32 and got == (got[0], sum(map(len, want[:got[0]]))), name
-                del want[:got[0]]
+                assert kept >= 32 and got == (got[0], sum(map(len, expected[:got[0]]))), name
+                del expected[:got[0]]
             else:
-                assert want and got.strip(b" \t\r") == want.pop(0).strip(b" \t\r"), name
-        assert not want, name
+                assert expected and got.strip(b" \t\r") == expected.pop(0).strip(b" \t\r"), name
+        assert not expected, name
 
 
 def test_a_message_over_the_limit_is_forwarded_and_is_a_gap(run, mcpreel, tmp_path):
@@ -251,8 +251,8 @@ def test_an_existing_file_is_rejected(what, force, run, mcpreel, tmp_path):
         return
     assert ran.code == 2 and ran.err.startswith(b"mcpreel: cannot write "), ran
     assert not (tmp_path / "started").exists()
-    for precious in (path, target):
-        assert not precious.is_file() or precious.read_text() == "precious"
+    for protected_file in (path, target):
+        assert not protected_file.is_file() or protected_file.read_text() == "precious"
     assert what != "dangling" or not target.exists()
 
 
@@ -303,8 +303,8 @@ def test_forwarded_and_recorded_messages_are_equal(recording):
     footer = lines_of(recording)[-1]
     assert footer["protocol_version"] == "2025-06-18" and footer["errors"] == 2 and footer["exit_code"] == 7
     assert footer["server_info"] == {"name": "small", "version": "1"} and footer["client_info"] == {"name": "c"}
-    talk = [line["text"] for line in lines_of(recording) if line["type"] == "stderr"]
-    assert "".join(talk) == "working\n" * 2
+    stderr_lines = [line["text"] for line in lines_of(recording) if line["type"] == "stderr"]
+    assert "".join(stderr_lines) == "working\n" * 2
     times = [line["us"] for line in lines_of(recording)]
     assert times == sorted(times)
 
@@ -382,7 +382,7 @@ def replayed(run, mcpreel, path, lines, *options):
     return run([mcpreel, "-q", "replay", *options, path], stdin="".join(lines).encode())
 
 
-def converse(command, lines):
+def run_client(command, lines):
     """A client that waits for each answer before it asks on; everything it got, and the exit code."""
     got = []
     with ended(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -406,14 +406,14 @@ def test_replay_sends_the_recorded_responses_with_other_ids(recording, mcpreel):
     for m in lines:
         if "id" in m:
             m["id"] = new[json.dumps(m["id"])]
-    got, code = converse([mcpreel, "-q", "replay", "--match", "by-request", recording],
+    got, code = run_client([mcpreel, "-q", "replay", "--match", "by-request", recording],
                          [json.dumps(m) + "\n" for m in lines])
     assert code == 0
-    want = [e["msg"] for e in messages(recording) if e["dir"] == "s2c"]
-    for m in want:
+    expected = [e["msg"] for e in messages(recording) if e["dir"] == "s2c"]
+    for m in expected:
         if "id" in m:
             m["id"] = new[json.dumps(m["id"])]
-    assert [json.loads(line) for line in got] == want
+    assert [json.loads(line) for line in got] == expected
 
 
 def test_replay_does_not_need_the_server(recording, server, run, mcpreel):
@@ -433,7 +433,7 @@ def test_an_unrecorded_request_is_a_miss(options, code, answers, recording, run,
 
 
 def test_a_recorded_replay_equals_the_recording(recording, mcpreel, tmp_path):
-    _, code = converse([mcpreel, "-q", "record", "-o", tmp_path / "again.jsonl", "--",
+    _, code = run_client([mcpreel, "-q", "record", "-o", tmp_path / "again.jsonl", "--",
                         mcpreel, "-q", "replay", recording], SESSION.splitlines(keepends=True))
     assert code == 0
     for direction in ("c2s", "s2c"):

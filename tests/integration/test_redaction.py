@@ -29,7 +29,7 @@ DONE = b'{"jsonrpc":"2.0","method":"done"}\n'
 
 # A server that says what it was told to: lines of "out", "err" or "err1" (byte by byte) and the bytes in
 # base64, or "x" and how many of those; then that it is done.
-PARROT = textwrap.dedent("""
+REPEATING_SERVER = textwrap.dedent("""
     import base64, os, sys
     for line in open(sys.argv[1]):
         where, data = line.split()
@@ -110,22 +110,22 @@ CARRIERS = {
 
 
 @pytest.fixture
-def parrot(tmp_path):
+def repeating_server(tmp_path):
     path = tmp_path / "parrot.py"
-    path.write_text(PARROT)
+    path.write_text(REPEATING_SERVER)
     return path
 
 
 class Session:
     """One recording: what to say, where it went."""
 
-    def __init__(self, mcpreel, parrot, directory):
-        self.mcpreel, self.parrot, self.directory = mcpreel, parrot, directory
+    def __init__(self, mcpreel, repeating_server, directory):
+        self.mcpreel, self.repeating_server, self.directory = mcpreel, repeating_server, directory
         self.client, self.script, self.argv, self.options, self.env = b"", [], [], [], {}
 
-    def add(self, who, text):
+    def add(self, sender, text):
         data = text.encode()
-        kind = who.split()[0]
+        kind = sender.split()[0]
         if kind == "client":
             self.client += data + b"\n"
         elif kind == "server":
@@ -144,7 +144,7 @@ class Session:
         script.write_bytes(b"".join(w.encode() + b" " + (d if w == "x" else base64.b64encode(d)) + b"\n"
                                     for w, d in self.script))
         return [self.mcpreel, "-v", "record", "-o", self.directory / out, *options, *self.options, "--",
-                sys.executable, "-S", self.parrot, script, *self.argv]
+                sys.executable, "-S", self.repeating_server, script, *self.argv]
 
     def environment(self):
         return {**os.environ, "CANARY": VALUE, "DIGITS": DIGITS, "TMPDIR": str(self.directory), **self.env}
@@ -169,15 +169,15 @@ class Session:
         finally:
             timer.cancel()
             p.stdout.close()
-        said = log.read_bytes()
-        assert p.returncode == 0, said[-2000:]
-        return b"\n".join(line for line in said.split(b"\n") if line.startswith((b"mcpreel:", b"  ")))
+        output = log.read_bytes()
+        assert p.returncode == 0, output[-2000:]
+        return b"\n".join(line for line in output.split(b"\n") if line.startswith((b"mcpreel:", b"  ")))
 
 
 @pytest.fixture
-def session(mcpreel, parrot, tmp_path):
+def session(mcpreel, repeating_server, tmp_path):
     (tmp_path / "out").mkdir()
-    return Session(mcpreel, parrot, tmp_path / "out")
+    return Session(mcpreel, repeating_server, tmp_path / "out")
 
 
 def everything(directory):
@@ -186,12 +186,12 @@ def everything(directory):
             yield path.name, path.read_bytes()
 
 
-def assert_clean(directory, *said, value=VALUE):
+def assert_clean(directory, *output, value=VALUE):
     files = list(everything(directory))
     assert files
     for name, blob in files:
         assert not finds(blob, value), name
-    for text in said:
+    for text in output:
         assert not finds(text, value), text
 
 
@@ -200,29 +200,29 @@ REDACT = ("--redact-env", "CANARY", "--no-redact-defaults")
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_no_canary_is_recorded_in_any_encoding(session, carrier):
-    who, line = CARRIERS[carrier]
+    sender, line = CARRIERS[carrier]
     for name, (encode, is_json) in ENCODINGS.items():
         text = encode(VALUE)
-        if who.endswith("plain"):
+        if sender.endswith("plain"):
             if "\0" in text:
                 continue
         elif not is_json:
             text = json_text(text)
-        said = line.replace("%s", text)
-        assert finds(said.encode()), name
-        session.add(who, said)
+        message = line.replace("%s", text)
+        assert finds(message.encode()), name
+        session.add(sender, message)
     session.run("control.jsonl", "--no-redact-defaults")
     control = (session.directory / "control.jsonl").read_bytes()
     assert finds(control)
     (session.directory / "control.jsonl").unlink()
-    said = session.run("a.jsonl", *REDACT)
-    assert_clean(session.directory, said)
+    output = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, output)
     recorded = (session.directory / "a.jsonl").read_bytes()
     assert recorded.count(b"\n") == control.count(b"\n") or carrier.startswith("standard error")
     assert b"[REDACTED:CANARY]" in recorded
 
 
-def spoken(is_fit=lambda text: True, quoted=True):
+def encoded_canaries(is_fit=lambda text: True, quoted=True):
     """The canary in every encoding that a carrier can hold; `quoted`: as JSON has it."""
     for encode, is_json in ENCODINGS.values():
         text = encode(VALUE)
@@ -241,22 +241,22 @@ def in_header(text):
 def answer_as(carrier, conn, text):
     body = result('{"x":"%s"}' % text)
     if carrier == "gzip":
-        conn.answer(body=gzip.compress(body.encode()), headers=[("Content-Type", "application/json"), ("Content-Encoding", "gzip")])
+        conn.respond(body=gzip.compress(body.encode()), headers=[("Content-Type", "application/json"), ("Content-Encoding", "gzip")])
     elif carrier == "header of an answer":
-        conn.answer(json_={"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("WWW-Authenticate", f"Bearer x={text}")])
+        conn.respond(json_={"jsonrpc": "2.0", "id": 1, "result": {}}, headers=[("WWW-Authenticate", f"Bearer x={text}")])
     elif carrier.startswith("event"):
         conn.sse()
         fields = {"event": {"data": body}, "event id": {"data": result("{}"), "id": text}, "event name": {"data": result("{}"), "event": text}}
         conn.event(**fields[carrier])
         conn.last()
     else:
-        conn.answer(body=(body if carrier == "answer" else result("{}")).encode(), headers=[("Content-Type", "application/json")])
+        conn.respond(body=(body if carrier == "answer" else result("{}")).encode(), headers=[("Content-Type", "application/json")])
 
 
 HTTP_CARRIERS = {
-    "request": spoken(), "answer": spoken(), "gzip": spoken(), "event": spoken(), "event id": spoken(in_header, False),
-    "event name": spoken(in_header, False), "path": spoken(in_url, False), "query": spoken(in_url, False),
-    "header": spoken(in_header, False), "header of an answer": spoken(in_header, False),
+    "request": encoded_canaries(), "answer": encoded_canaries(), "gzip": encoded_canaries(), "event": encoded_canaries(), "event id": encoded_canaries(in_header, False),
+    "event name": encoded_canaries(in_header, False), "path": encoded_canaries(in_url, False), "query": encoded_canaries(in_url, False),
+    "header": encoded_canaries(in_header, False), "header of an answer": encoded_canaries(in_header, False),
 }
 HTTP_CARRIERS = {name: list(texts) for name, texts in HTTP_CARRIERS.items()}
 
@@ -277,8 +277,8 @@ def record_http(mcpreel, directory, carrier, *options):
             more = {"path": {"path": "/x/" + text}, "query": {"path": "/mcp?k=" + text}, "header": {"headers": [("Mcp-Name", text)]}}
             body = call(text if carrier == "request" else "x")
             headers = [("Content-Type", "application/json")]
-            asked = more.get(carrier, {})
-            program.client().post(None, body=body.encode(), **{**asked, "headers": headers + asked.get("headers", [])})
+            request_parts = more.get(carrier, {})
+            program.client().post(None, body=body.encode(), **{**request_parts, "headers": headers + request_parts.get("headers", [])})
         assert program.stop() == 0, program.err
     finally:
         program.close()
@@ -293,8 +293,8 @@ def test_no_canary_is_recorded_over_http(mcpreel, tmp_path, carrier):
     control = (tmp_path / "a.jsonl").read_bytes()
     assert finds(control)
     (tmp_path / "a.jsonl").unlink()
-    said = record_http(mcpreel, tmp_path, carrier, *REDACT)
-    assert_clean(tmp_path, said.encode())
+    output = record_http(mcpreel, tmp_path, carrier, *REDACT)
+    assert_clean(tmp_path, output.encode())
     recorded = (tmp_path / "a.jsonl").read_bytes()
     assert recorded.count(b"\n") == control.count(b"\n") and b"[REDACTED:CANARY]" in recorded
 
@@ -302,35 +302,35 @@ def test_no_canary_is_recorded_over_http(mcpreel, tmp_path, carrier):
 @pytest.mark.parametrize("carrier", ["tool arguments", "id", "name of a member", "batch", "standard error",
                                      "noise of the server", "word of the command"])
 def test_too_deeply_escaped_text_is_not_recorded(session, carrier):
-    who, line = CARRIERS[carrier]
+    sender, line = CARRIERS[carrier]
     for encode, is_json in DEEP.values():
         text = encode(VALUE)
-        session.add(who, line.replace("%s", text if is_json or who.endswith("plain") else json_text(text)))
+        session.add(sender, line.replace("%s", text if is_json or sender.endswith("plain") else json_text(text)))
     session.run("a.jsonl", *REDACT)
     for name, blob in everything(session.directory):
         assert b"Zq7" not in blob and b"REDACTED" in blob, name
 
 
 def redacted_recording(session, *options):
-    for who, line in CARRIERS.values():
+    for sender, line in CARRIERS.values():
         for encode, is_json in (ENCODINGS["raw"], ENCODINGS["json-all-u"], ENCODINGS["base64-1"]):
             text = encode(VALUE)
-            session.add(who, line.replace("%s", text if is_json or who.endswith("plain") else json_text(text)))
+            session.add(sender, line.replace("%s", text if is_json or sender.endswith("plain") else json_text(text)))
     return session.run("a.jsonl", *REDACT, *options)
 
 
 def test_values_of_the_servers_environment_are_not_recorded(session):
     session.env["PARROT_SAYS"] = "CANARY"
-    said = session.run("a.jsonl", *REDACT)
-    assert_clean(session.directory, said)
+    output = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, output)
     assert b'"x":"[REDACTED:CANARY]"' in (session.directory / "a.jsonl").read_bytes()
 
 
 def test_numbers_and_numeric_names_are_redacted(session):
     for spelling in (DIGITS, DIGITS + ".0", "-" + DIGITS, DIGITS + "e0", "9" + DIGITS + "9"):
         session.add("server", result('{"n":[%s],"k%s":1}' % (spelling, DIGITS)))
-    said = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
-    assert_clean(session.directory, said, value=DIGITS)
+    output = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
+    assert_clean(session.directory, output, value=DIGITS)
     lines = [json.loads(line) for line in (session.directory / "a.jsonl").read_text().splitlines()]
     assert [m["redacted"] for m in lines if "redacted" in m] == [["/result/n/0", "/result/k[REDACTED:DIGITS]"]] * 5
 
@@ -341,13 +341,13 @@ def test_ids_with_a_declared_value_stay_different(session, run, mcpreel):
     for i in ids:
         session.add("client", '{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":"t"}}' % i)
         session.add("server", '{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}' % i)
-    said = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
-    assert_clean(session.directory, said, value=DIGITS)
+    output = session.run("a.jsonl", "--redact-env", "DIGITS", "--no-redact-defaults")
+    assert_clean(session.directory, output, value=DIGITS)
     lines = [json.loads(line) for line in (session.directory / "a.jsonl").read_text().splitlines()]
-    asked = [m["msg"]["id"] for m in lines if m["type"] == "message" and m["dir"] == "c2s"]
-    answered = [m["msg"]["id"] for m in lines if m["type"] == "message" and "result" in m["msg"]]
-    assert len(set(asked)) == len(ids) and asked[-1] == 7
-    assert sorted(map(str, asked)) == sorted(map(str, answered))
+    request_ids = [m["msg"]["id"] for m in lines if m["type"] == "message" and m["dir"] == "c2s"]
+    response_ids = [m["msg"]["id"] for m in lines if m["type"] == "message" and "result" in m["msg"]]
+    assert len(set(request_ids)) == len(ids) and request_ids[-1] == 7
+    assert sorted(map(str, request_ids)) == sorted(map(str, response_ids))
 
 
 @pytest.mark.parametrize("declared", ["\n", "\r\n"], ids=["lf", "crlf"])
@@ -362,8 +362,8 @@ def test_lines_of_a_value_may_end_with_lf_or_crlf(session, declared, recorded):
         session.add("client", call(json_text("x %s y" % encode(text))))
         session.add("stderr", "x %s y\n" % encode(text))
         session.add("stderr1", "x %s y\n" % encode(text))
-    said = session.run("a.jsonl", *REDACT)
-    assert_clean(session.directory, said, value=text)
+    output = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, output, value=text)
     recorded = (session.directory / "a.jsonl").read_bytes()
     assert recorded.count(b"[REDACTED:CANARY]") == 18 and b"Zq7-aB" not in recorded
 
@@ -371,19 +371,19 @@ def test_lines_of_a_value_may_end_with_lf_or_crlf(session, declared, recorded):
 def test_an_oversized_line_leaves_no_canary(session):
     session.script += [("x", b"%d" % (65 << 20)), ("out", VALUE.encode() + b"\n")]
     session.add("server", result('{"after":"%s"}' % json_text(VALUE)))
-    said = session.run("a.jsonl", *REDACT)
+    output = session.run("a.jsonl", *REDACT)
     recorded = (session.directory / "a.jsonl").read_bytes()
     assert VALUE.encode() not in recorded and len(recorded) < 4096
     assert b'"type":"gap"' in recorded and b'"after":"[REDACTED:CANARY]"' in recorded
-    assert not finds(said)
+    assert not finds(output)
 
 
 @pytest.mark.parametrize("cut", range(1, len(VALUE.encode())))
 def test_a_value_split_over_two_stderr_writes_is_redacted(session, cut):
     data = VALUE.encode()
     session.script += [("err", b"a " + data[:cut]), ("err", data[cut:] + b" b\n")]
-    said = session.run("a.jsonl", *REDACT)
-    assert_clean(session.directory, said)
+    output = session.run("a.jsonl", *REDACT)
+    assert_clean(session.directory, output)
 
 
 def test_a_killed_recorder_leaves_no_canary(session):
@@ -426,9 +426,9 @@ def test_other_formats_and_repaired_files_have_no_canary(session, run, mcpreel):
 
 def test_redact_gives_the_same_result_as_record(session, run, mcpreel):
     """The same as a redacted recording, but for the times."""
-    who, line = CARRIERS["tool result"]
+    sender, line = CARRIERS["tool result"]
     for encode, is_json in ENCODINGS.values():
-        session.add(who, line.replace("%s", encode(VALUE) if is_json else json_text(encode(VALUE))))
+        session.add(sender, line.replace("%s", encode(VALUE) if is_json else json_text(encode(VALUE))))
     session.run("plain.jsonl", "--no-redact-defaults")
     session.run("direct.jsonl", *REDACT)
     env = {"CANARY": VALUE}
@@ -614,13 +614,13 @@ def test_a_redacted_recording_is_replayed(session, run, mcpreel, match, live):
 
 def test_every_command_redacts_in_the_same_way(session):
     """A document through its journal, a recording in parts, another format of lines."""
-    for who, line in CARRIERS.values():
-        text = VALUE if who.endswith("plain") else json_text(VALUE)
-        session.add(who, line.replace("%s", text))
+    for sender, line in CARRIERS.values():
+        text = VALUE if sender.endswith("plain") else json_text(VALUE)
+        session.add(sender, line.replace("%s", text))
     for name, options in {"a.json": ["--format", "cassette"], "b.jsonl": ["--rotate", "1000"],
                           "c.trace.jsonl": [], "d.jsonl": ["--plain"]}.items():
-        said = session.run(name, *REDACT, *options)
-        assert_clean(session.directory, said)
+        output = session.run(name, *REDACT, *options)
+        assert_clean(session.directory, output)
         assert b"[REDACTED" in (session.directory / name).read_bytes()
     assert b"REDACTED:" not in (session.directory / "a.json").read_bytes()
     assert len(list(session.directory.glob("b*.jsonl"))) > 3

@@ -34,67 +34,67 @@ def result(i, text):
     return {"jsonrpc": "2.0", "id": i, "result": {"content": [{"type": "text", "text": text}]}}
 
 
-HELLO = request(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "c", "version": "1"})
-WELCOME = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+INITIALIZE = request(0, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "c", "version": "1"})
+INITIALIZE_RESPONSE = {"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
                                                  "serverInfo": {"name": "small", "version": "1"}}}
-TALK = [("c2s", HELLO), ("s2c", WELCOME),
+SESSION = [("c2s", INITIALIZE), ("s2c", INITIALIZE_RESPONSE),
         ("c2s", request(1, "tools/list")), ("s2c", {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}),
         ("c2s", call(2, n=1)), ("s2c", result(2, "one")),
         ("c2s", call(3, n=2)), ("s2c", result(3, "two"))]
 
 
-def write_recording(path, talk):
+def write_recording(path, recorded_messages):
     with open(path, "w") as out:
         out.write(json.dumps(HEADER) + "\n")
-        for seq, (way, message) in enumerate(talk, 1):
+        for seq, (direction, message) in enumerate(recorded_messages, 1):
             out.write(json.dumps({"type": "message", "seq": seq, "ts": "2026-01-01T00:00:00Z", "us": seq * 1000,
-                                  "dir": way, "msg": message}, separators=(",", ":")) + "\n")
+                                  "dir": direction, "msg": message}, separators=(",", ":")) + "\n")
     return path
 
 
 @pytest.fixture
 def recording(tmp_path):
-    return write_recording(tmp_path / "session.jsonl", TALK)
+    return write_recording(tmp_path / "session.jsonl", SESSION)
 
 
-def asked(run, mcpreel, path, messages, *options, code=0):
+def run_replay(run, mcpreel, path, messages, *options, code=0):
     ran = run([mcpreel, "-q", "replay", *options, path], stdin="".join(json.dumps(m) + "\n" for m in messages).encode())
     assert ran.code == code, ran
     return [json.loads(line) for line in ran.out.splitlines()]
 
 
-QUESTIONS = [message for way, message in TALK if way == "c2s"]
-ANSWERS = [message for way, message in TALK if way == "s2c"]
+REQUESTS = [message for direction, message in SESSION if direction == "c2s"]
+RESPONSES = [message for direction, message in SESSION if direction == "s2c"]
 
 
 # --- rules for matching
 
 @pytest.mark.parametrize("mode", ["by-request", "sequential", "fuzzy", "strict"])
 def test_a_request_with_another_ignored_value_matches_and_is_reported(mode, run, mcpreel, tmp_path):
-    talk = [("c2s", HELLO), ("s2c", WELCOME)]
+    recorded_messages = [("c2s", INITIALIZE), ("s2c", INITIALIZE_RESPONSE)]
     for i in range(300):
-        talk += [("c2s", call(i + 1, n=i, q=f"recorded {i}")), ("s2c", result(i + 1, str(i)))]
-    path = write_recording(tmp_path / "many.jsonl", talk)
+        recorded_messages += [("c2s", call(i + 1, n=i, q=f"recorded {i}")), ("s2c", result(i + 1, str(i)))]
+    path = write_recording(tmp_path / "many.jsonl", recorded_messages)
     live = [call(i, n=i, q=f"recorded {i}" if i % 3 == 0 else f"live {i}") for i in reversed(range(300))]
     rules = tmp_path / "rules.json"
     rules.write_text(json.dumps({"ignore_paths": ["$.params.arguments.q", "$.result..etag"]}))
     report = tmp_path / "report.json"
-    got = asked(run, mcpreel, path, live, "--match", mode, "--rules", rules, "--report", report)
+    got = run_replay(run, mcpreel, path, live, "--match", mode, "--rules", rules, "--report", report)
     assert got == [result(i, str(i)) for i in reversed(range(300))]
-    told = json.loads(report.read_text())
-    assert (told["ignored_params"], told["differing_params"], told["unused"]) == (200, 0, 0)
-    assert {"rule": "ignore_paths", "value": "$.params.arguments.q", "requests": 200} in told["match_rules"]
-    assert len(told["rule_matches"]) == 100
-    assert told["rule_matches"][0]["paths"] == ["$.params.arguments.q"]
+    report_contents = json.loads(report.read_text())
+    assert (report_contents["ignored_params"], report_contents["differing_params"], report_contents["unused"]) == (200, 0, 0)
+    assert {"rule": "ignore_paths", "value": "$.params.arguments.q", "requests": 200} in report_contents["match_rules"]
+    assert len(report_contents["rule_matches"]) == 100
+    assert report_contents["rule_matches"][0]["paths"] == ["$.params.arguments.q"]
 
 
 def test_the_hint_of_a_miss_names_a_rule_that_matches(recording, run, mcpreel):
-    miss = asked(run, mcpreel, recording, [call("x", n=1, extra="y")], "--on-unmatched", "warn")[0]
+    miss = run_replay(run, mcpreel, recording, [call("x", n=1, extra="y")], "--on-unmatched", "warn")[0]
     hint = miss["error"]["data"]["hint"]
     path = hint.split("--ignore-paths '")[1].split("'")[0]
-    assert asked(run, mcpreel, recording, [call("x", n=1, extra="y")], "--ignore-paths", path) == [result("x", "one")]
+    assert run_replay(run, mcpreel, recording, [call("x", n=1, extra="y")], "--ignore-paths", path) == [result("x", "one")]
     assert "--match t=fuzzy or t=sequential" in hint
-    assert asked(run, mcpreel, recording, [call("x", n=1, extra="y")], "--match", "t=fuzzy") == [result("x", "one")]
+    assert run_replay(run, mcpreel, recording, [call("x", n=1, extra="y")], "--match", "t=fuzzy") == [result("x", "one")]
 
 
 # --- formats
@@ -103,13 +103,13 @@ def test_the_hint_of_a_miss_names_a_rule_that_matches(recording, run, mcpreel):
 @pytest.mark.parametrize("mode", ["sequential", "by-request", "fuzzy", "strict"])
 def test_every_format_is_replayed(name, mode, recording, run, mcpreel, tmp_path):
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
-    assert asked(run, mcpreel, tmp_path / name, QUESTIONS, "--match", mode) == ANSWERS
+    assert run_replay(run, mcpreel, tmp_path / name, REQUESTS, "--match", mode) == RESPONSES
 
 
 def test_a_recording_indented_by_jq_is_replayed(recording, run, mcpreel, tmp_path):
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
     (tmp_path / "wide.jsonl").write_text("\n".join(json.dumps(line, indent=2) for line in lines) + "\n")
-    assert asked(run, mcpreel, tmp_path / "wide.jsonl", QUESTIONS) == ANSWERS
+    assert run_replay(run, mcpreel, tmp_path / "wide.jsonl", REQUESTS) == RESPONSES
 
 
 def test_a_cassette_is_replayed_as_by_mcp_recorder(run, mcpreel, tmp_path, recording):
@@ -126,11 +126,11 @@ def test_the_readable_part_of_a_truncated_compressed_recording_is_replayed(name,
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / name]).code == 0
     packed = (tmp_path / name).read_bytes()
     (tmp_path / name).write_bytes(packed[:-4])
-    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
-    assert (ran.code, json.loads(ran.out)) == (0, WELCOME)
+    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(INITIALIZE) + "\n").encode())
+    assert (ran.code, json.loads(ran.out)) == (0, INITIALIZE_RESPONSE)
     assert b"the compressed data is cut off; used up to here" in ran.err
     (tmp_path / name).write_bytes(packed[:10] + packed[11:])
-    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(HELLO) + "\n").encode())
+    ran = run([mcpreel, "replay", tmp_path / name], stdin=(json.dumps(INITIALIZE) + "\n").encode())
     assert (ran.code, ran.out) == (3, b"")
 
 
@@ -145,23 +145,23 @@ def test_a_pipe_is_rejected_and_the_suggested_command_works(recording, mcpreel, 
 
 def test_clients_with_ids_of_every_kind_get_the_same_results(recording, run, mcpreel):
     for make in (lambda i: str(uuid.uuid4()), lambda i: i, lambda i: -i, lambda i: f"{i}", lambda i: i * 10**15 + 0.5):
-        ids = {q["id"]: make(q["id"]) for q in QUESTIONS}
-        got = asked(run, mcpreel, recording, [{**q, "id": ids[q["id"]]} for q in QUESTIONS], "--match", "by-request")
-        assert got == [{**a, "id": ids[a["id"]]} for a in ANSWERS]
+        ids = {q["id"]: make(q["id"]) for q in REQUESTS}
+        got = run_replay(run, mcpreel, recording, [{**q, "id": ids[q["id"]]} for q in REQUESTS], "--match", "by-request")
+        assert got == [{**a, "id": ids[a["id"]]} for a in RESPONSES]
 
 
 def test_two_hundred_replays_give_the_same_bytes(recording, run, mcpreel):
-    said = "".join(json.dumps(m) + "\n" for m in QUESTIONS).encode()
-    outs = {run([mcpreel, "-q", "replay", recording], stdin=said).out for _ in range(200)}
+    client_input = "".join(json.dumps(m) + "\n" for m in REQUESTS).encode()
+    outs = {run([mcpreel, "-q", "replay", recording], stdin=client_input).out for _ in range(200)}
     assert len(outs) == 1
 
 
 def test_concurrent_list_requests_are_answered(run, mcpreel, tmp_path):
     methods = ["tools/list", "prompts/list", "resources/list", "resources/templates/list"]
-    talk = [("c2s", request(i, m)) for i, m in enumerate(methods)]
-    talk += [("s2c", {"jsonrpc": "2.0", "id": i, "result": {"of": methods[i]}}) for i in (2, 0, 3, 1)]
-    path = write_recording(tmp_path / "lists.jsonl", talk)
-    got = asked(run, mcpreel, path, [request(m, m) for m in reversed(methods)])
+    recorded_messages = [("c2s", request(i, m)) for i, m in enumerate(methods)]
+    recorded_messages += [("s2c", {"jsonrpc": "2.0", "id": i, "result": {"of": methods[i]}}) for i in (2, 0, 3, 1)]
+    path = write_recording(tmp_path / "lists.jsonl", recorded_messages)
+    got = run_replay(run, mcpreel, path, [request(m, m) for m in reversed(methods)])
     assert got == [{"jsonrpc": "2.0", "id": m, "result": {"of": m}} for m in reversed(methods)]
 
 
@@ -172,11 +172,11 @@ def large(tmp_path_factory):
     """100 MB: few large messages and many small ones."""
     path = tmp_path_factory.mktemp("large") / "large.jsonl"
 
-    def talk():
+    def recorded_messages():
         for i in range(100000):
             yield "c2s", call(i, n=i, path=f"/a/{i}")
             yield "s2c", result(i, "x" * (20 if i % 1000 else 600000))
-    return write_recording(path, talk())
+    return write_recording(path, recorded_messages())
 
 
 def test_ec_rec_007_a_very_large_recording_takes_little_memory(large):
@@ -188,10 +188,10 @@ def test_ec_rec_007_a_very_large_recording_takes_little_memory(large):
 
 
 def test_any_message_of_a_large_recording_can_be_requested(large, run, mcpreel):
-    wanted = [99999, 0, 50000, 98000, 1]
-    got = asked(run, mcpreel, large, [call(f"q{n}", n=n, path=f"/a/{n}") for n in wanted], "--match", "by-request")
+    chosen_calls = [99999, 0, 50000, 98000, 1]
+    got = run_replay(run, mcpreel, large, [call(f"q{n}", n=n, path=f"/a/{n}") for n in chosen_calls], "--match", "by-request")
     assert [(a["id"], len(a["result"]["content"][0]["text"])) for a in got] == [
-        (f"q{n}", 20 if n % 1000 else 600000) for n in wanted]
+        (f"q{n}", 20 if n % 1000 else 600000) for n in chosen_calls]
 
 
 def test_a_large_compressed_recording_is_decompressed_to_an_unnamed_file(large, run, mcpreel, tmp_path):
@@ -215,9 +215,9 @@ def test_a_large_compressed_recording_is_decompressed_to_an_unnamed_file(large, 
 def test_a_recording_truncated_during_replay_is_reported(recording, mcpreel):
     p = subprocess.Popen([mcpreel, "-q", "replay", recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE)
-    p.stdin.write((json.dumps(HELLO) + "\n").encode())
+    p.stdin.write((json.dumps(INITIALIZE) + "\n").encode())
     p.stdin.flush()
-    assert json.loads(p.stdout.readline()) == WELCOME
+    assert json.loads(p.stdout.readline()) == INITIALIZE_RESPONSE
     os.truncate(recording, 200)
     out, err = p.communicate((json.dumps(call(5, n=1)) + "\n").encode(), timeout=60)
     assert json.loads(out)["error"]["code"] == -32603
@@ -226,9 +226,9 @@ def test_a_recording_truncated_during_replay_is_reported(recording, mcpreel):
 
 def test_a_recording_replaced_during_replay_is_replayed_unchanged(recording, mcpreel, tmp_path):
     p = subprocess.Popen([mcpreel, "-q", "replay", recording], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    p.stdin.write((json.dumps(HELLO) + "\n").encode())
+    p.stdin.write((json.dumps(INITIALIZE) + "\n").encode())
     p.stdin.flush()
-    assert json.loads(p.stdout.readline()) == WELCOME
+    assert json.loads(p.stdout.readline()) == INITIALIZE_RESPONSE
     (tmp_path / "other").write_text("nothing\n")
     os.rename(tmp_path / "other", recording)
     out, _ = p.communicate((json.dumps(call(5, n=1)) + "\n").encode(), timeout=60)
@@ -258,13 +258,13 @@ def by_id(ran):
     return {m["id"]: m for m in map(json.loads, ran.out.splitlines()) if "id" in m}
 
 
-def played(run, mcpreel, path, messages, *options, server=()):
-    said = "".join(json.dumps(m) + "\n" for m in messages).encode()
-    return by_id(run([mcpreel, "-q", "replay", *options, *path, *(["--", *server] if server else [])], stdin=said))
+def replay_by_id(run, mcpreel, path, messages, *options, server=()):
+    client_input = "".join(json.dumps(m) + "\n" for m in messages).encode()
+    return by_id(run([mcpreel, "-q", "replay", *options, *path, *(["--", *server] if server else [])], stdin=client_input))
 
 
 FAILED = {"jsonrpc": "2.0", "id": 2, "error": {"code": -1, "message": "no"}}
-GIVEN_UP = [("c2s", call(2, n=1)), ("s2c", FAILED)]
+FAILED_CALL = [("c2s", call(2, n=1)), ("s2c", FAILED)]
 WITH_META = [("c2s", request(2, "tools/call", name="t", arguments={"n": 1}, _meta={"k": 1})), ("s2c", result(2, "one"))]
 PAGES = [("c2s", request(1, "tools/list")), ("s2c", {"jsonrpc": "2.0", "id": 1, "result": {"tools": [], "nextCursor": "a"}}),
          ("c2s", request(2, "tools/list", cursor="a")), ("s2c", {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}})]
@@ -273,37 +273,37 @@ SEQUENTIAL = ["--match", "sequential"]
 ORDER = ["--order", "total"]
 
 # Rows: recorded requests, live requests (the last one is a miss), options; and the suggestion.
-ADVICE = {
-    "sequential-exhausted": (TALK, [call(1), call(2), call("x")], SEQUENTIAL, "last or cycle"),
-    "by-request-exhausted": (TALK, [call(1, n=1), call("x", n=1)], ["--match", "by-request"], "last or cycle"),
-    "fuzzy-exhausted": (TALK, [call(1, n=1), call("x", n=1)], ["--match", "fuzzy"], "last or cycle"),
-    "only-errors-exhausted": (GIVEN_UP, [call(1), call("x")], SEQUENTIAL, "cycle"),
-    "errors-again-exhausted": (GIVEN_UP, [call(1), call("x")], [*SEQUENTIAL, "--on-exhausted", "last"], "cycle"),
+HINTS = {
+    "sequential-exhausted": (SESSION, [call(1), call(2), call("x")], SEQUENTIAL, "last or cycle"),
+    "by-request-exhausted": (SESSION, [call(1, n=1), call("x", n=1)], ["--match", "by-request"], "last or cycle"),
+    "fuzzy-exhausted": (SESSION, [call(1, n=1), call("x", n=1)], ["--match", "fuzzy"], "last or cycle"),
+    "only-errors-exhausted": (FAILED_CALL, [call(1), call("x")], SEQUENTIAL, "cycle"),
+    "errors-again-exhausted": (FAILED_CALL, [call(1), call("x")], [*SEQUENTIAL, "--on-exhausted", "last"], "cycle"),
     "by-request-near": (TWO, [call("x", a=1, b=2)], ["--match", "by-request"], "t=fuzzy or t=sequential"),
     "by-request-far": (TWO, [call("x", a=2, b=2)], ["--match", "by-request"], "sequential"),
-    "by-request-other-tool": (TALK, [request("x", "tools/call", name="u")], ["--match", "by-request"], "passthrough"),
+    "by-request-other-tool": (SESSION, [request("x", "tools/call", name="u")], ["--match", "by-request"], "passthrough"),
     "by-request-other-cursor": (PAGES, [request("x", "tools/list", cursor="b")], ["--match", "by-request"], "passthrough"),
     "by-request-all-used": (TWO, [call(1, a=1, b=1), call("x", a=1, b=2)], ["--match", "by-request"], "passthrough"),
     "fuzzy-far": (TWO, [call("x", a=2, b=2)], ["--match", "fuzzy"], "sequential"),
     "strict-meta": (WITH_META, [call("x", n=1)], ["--match", "strict"], "by-request"),
     "strict-near": (TWO, [call("x", a=1, b=2)], ["--match", "strict"], "t=fuzzy or t=sequential"),
-    "sequential-unknown": (TALK, [request("x", "prompts/list")], SEQUENTIAL, "passthrough"),
-    "too-early": (TALK, [call("x", n=1)], ORDER, "omit --order total"),
-    "too-early-but-never-recorded": (TALK, [request("x", "prompts/list")], ORDER, "passthrough"),
-    "too-early-but-used-up": (TALK + PAGES, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "passthrough"),
+    "sequential-unknown": (SESSION, [request("x", "prompts/list")], SEQUENTIAL, "passthrough"),
+    "too-early": (SESSION, [call("x", n=1)], ORDER, "omit --order total"),
+    "too-early-but-never-recorded": (SESSION, [request("x", "prompts/list")], ORDER, "passthrough"),
+    "too-early-but-used-up": (SESSION + PAGES, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "passthrough"),
     "total-exhausted": (TWO, [call(1), call("x")], ORDER, "last or cycle"),
-    "total-exhausted-not-the-first": (TALK, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "last"),
+    "total-exhausted-not-the-first": (SESSION, [request(0, "tools/list"), call(1), call(2), call("x")], ORDER, "last"),
 }
 
 
-@pytest.mark.parametrize("case", ADVICE)
+@pytest.mark.parametrize("case", HINTS)
 def test_the_suggested_option_helps(case, run, mcpreel, tmp_path, server):
     """Every command that the explanation of a miss names is tried: what was missed is answered then."""
-    talk, messages, options, advised = ADVICE[case]
-    path = [write_recording(tmp_path / "a.jsonl", talk)]
-    error = played(run, mcpreel, path, messages, *options)["x"]["error"]
+    recorded_messages, messages, options, expected_hint = HINTS[case]
+    path = [write_recording(tmp_path / "a.jsonl", recorded_messages)]
+    error = replay_by_id(run, mcpreel, path, messages, *options)["x"]["error"]
     hint = error["data"]["hint"]
-    assert advised in hint
+    assert expected_hint in hint
     if "omit --order total" in hint:
         options = [o for o in options if o not in ORDER]
     tries = [[*options, "--match", mode] for mode in words_after(hint, "--match")]
@@ -312,7 +312,7 @@ def test_the_suggested_option_helps(case, run, mcpreel, tmp_path, server):
         tries += [[*options, "--on-unmatched", "passthrough"]]
     assert tries
     for new in tries:
-        got = played(run, mcpreel, path, messages, *new, server=server if "passthrough" in new else ())
+        got = replay_by_id(run, mcpreel, path, messages, *new, server=server if "passthrough" in new else ())
         assert got["x"].get("error") in (None, FAILED["error"]), (new, got)
 
 
@@ -326,9 +326,9 @@ def test_a_cassette_in_sequential_mode_repeats_responses_if_requested(how, third
     assert run([mcpreel, "-q", "convert", recording, "-o", tmp_path / "c.json"]).code == 0
     messages = [request(0, "any"), request(1, "any"), request(2, "any"), request("x", "any"), request("y", "any")]
     path = ["--stdio", "--cassette", tmp_path / "c.json"]
-    error = played(run, mcpreel, path, messages, "--match", "sequential")["x"]["error"]
+    error = replay_by_id(run, mcpreel, path, messages, "--match", "sequential")["x"]["error"]
     assert "--on-exhausted last or cycle" in error["data"]["hint"]
-    got = played(run, mcpreel, path, messages, "--match", "sequential", "--on-exhausted", how)
+    got = replay_by_id(run, mcpreel, path, messages, "--match", "sequential", "--on-exhausted", how)
     assert got["y" if how == "cycle" else "x"]["result"]["content"][0]["text"] == third
 
 
@@ -338,9 +338,9 @@ def test_the_passthrough_server_is_started_on_demand(recording, server, run, mcp
     before = recording.read_bytes()
     options = ["--on-unmatched", "passthrough"]
     ran = run([mcpreel, "-q", "replay", *options, recording, "--", *server],
-              stdin="".join(json.dumps(m) + "\n" for m in QUESTIONS).encode())
+              stdin="".join(json.dumps(m) + "\n" for m in REQUESTS).encode())
     assert ran.code == 0 and not (tmp_path / "pids").exists()
-    new = [HELLO, call(1, n=1), call("new", n=9), request("p", "prompts/list"), call(2, n=2)]
+    new = [INITIALIZE, call(1, n=1), call("new", n=9), request("p", "prompts/list"), call(2, n=2)]
     ran = run([mcpreel, "-q", "replay", "--match", "by-request", *options, recording, "--", *server],
               stdin="".join(json.dumps(m) + "\n" for m in new).encode())
     got = {m["id"]: m for m in map(json.loads, ran.out.splitlines())}
@@ -396,9 +396,9 @@ def test_a_server_that_exits_after_its_responses_has_not_failed(recording, run, 
 def slow(tmp_path):
     """Two calls at once, of which one took long."""
     lines = [json.dumps(HEADER)]
-    for us, way, message in ((0, "c2s", call(1, n=1)), (1000, "c2s", call(2, n=2)), (2000, "s2c", result(2, "fast")),
+    for us, direction, message in ((0, "c2s", call(1, n=1)), (1000, "c2s", call(2, n=2)), (2000, "s2c", result(2, "fast")),
                              (700000, "s2c", result(1, "slow"))):
-        lines.append(json.dumps({"type": "message", "seq": len(lines), "ts": "2026-01-01T00:00:00Z", "us": us, "dir": way,
+        lines.append(json.dumps({"type": "message", "seq": len(lines), "ts": "2026-01-01T00:00:00Z", "us": us, "dir": direction,
                                  "msg": message}))
     path = tmp_path / "slow.jsonl"
     path.write_text("\n".join(lines) + "\n")
@@ -451,9 +451,9 @@ def test_a_miss_that_ends_the_replay_does_not_drop_other_responses(slow, mcpreel
 # --- what the report tells
 
 def test_a_client_of_another_protocol_is_a_reported_failure(recording, run, mcpreel, tmp_path):
-    modern = request(1, "tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
+    stateless_request = request(1, "tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})
     ran = run([mcpreel, "-q", "replay", "--report", tmp_path / "report.json", recording],
-              stdin=(json.dumps(modern) + "\n").encode())
+              stdin=(json.dumps(stateless_request) + "\n").encode())
     report = json.loads((tmp_path / "report.json").read_text())
     assert ran.code == report["exit_code"] == 1 and report["unsupported_protocol_version"] == 1
     assert json.loads(ran.out)["error"]["code"] == -32022
@@ -466,12 +466,12 @@ def test_a_client_of_another_protocol_is_a_reported_failure(recording, run, mcpr
 def test_a_redacted_recording_is_replayed_to_a_client_with_the_secret(mode, server, run, mcpreel, tmp_path):
     secret = call(1, key="ghp_0123456789abcdefghijABCDEFGHIJ012345", n=1)
     file = tmp_path / "redacted.jsonl"
-    said = "".join(json.dumps(m) + "\n" for m in [HELLO, secret]).encode()
-    live = run([mcpreel, "-q", "record", "-o", file, "--", *server], stdin=said)
+    client_input = "".join(json.dumps(m) + "\n" for m in [INITIALIZE, secret]).encode()
+    live = run([mcpreel, "-q", "record", "-o", file, "--", *server], stdin=client_input)
     assert b"ghp_" not in file.read_bytes() and b"REDACTED" in file.read_bytes()
-    got = asked(run, mcpreel, file, [HELLO, secret], "--match", mode)
-    want = [json.loads(line) for line in live.out.splitlines()]
-    assert got[0] == want[0]
+    got = run_replay(run, mcpreel, file, [INITIALIZE, secret], "--match", mode)
+    expected = [json.loads(line) for line in live.out.splitlines()]
+    assert got[0] == expected[0]
     assert got[1]["result"]["saw"] == "tools/call" and "ghp_" not in json.dumps(got[1])
-    other = asked(run, mcpreel, file, [HELLO, call(1, key="another one", n=1)], "--match", mode)
+    other = run_replay(run, mcpreel, file, [INITIALIZE, call(1, key="another one", n=1)], "--match", mode)
     assert other == got

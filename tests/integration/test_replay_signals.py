@@ -9,15 +9,15 @@ import sys
 import threading
 
 import pytest
-from bridging import READY, initialize, serving, stdio, upstream  # noqa: F401
+from bridging import INITIALIZED, initialize, session_server, stdio, upstream  # noqa: F401
 from http_peers import WAIT, Program
-from test_replay import TALK, call, request, result, write_recording
+from test_replay import SESSION, call, request, result, write_recording
 
-SOON = 15
+EXIT_LIMIT_S = 15
 NEW = request("new", "prompts/list")
 
 # Answers its greeting and nothing else; that it was asked something is told by connecting to a port.
-SILENT = r"""
+SILENT_SERVER = r"""
 import json, socket, sys
 for line in sys.stdin:
     m = json.loads(line)
@@ -30,24 +30,24 @@ for line in sys.stdin:
 
 
 @pytest.fixture(params=["command", "url"])
-def silent(request, tmp_path, upstream):  # noqa: F811
+def silent_server(request, tmp_path, upstream):  # noqa: F811
     """How to name a server that owes an answer and says nothing, and a wait until it does."""
     if request.param == "command":
-        (tmp_path / "silent.py").write_text(SILENT)
-        with socket.create_server(("127.0.0.1", 0)) as asked:
-            asked.settimeout(WAIT)
-            yield ["--", sys.executable, tmp_path / "silent.py", str(asked.getsockname()[1])], lambda: asked.accept()[0].close()
+        (tmp_path / "silent.py").write_text(SILENT_SERVER)
+        with socket.create_server(("127.0.0.1", 0)) as readiness_socket:
+            readiness_socket.settimeout(WAIT)
+            yield ["--", sys.executable, tmp_path / "silent.py", str(readiness_socket.getsockname()[1])], lambda: readiness_socket.accept()[0].close()
         return
-    held = threading.Event()
+    request_received = threading.Event()
 
-    def hold(conn, _):
-        held.set()
+    def keep_pending(conn, _):
+        request_received.set()
         conn.wait_end()
 
     def wait():
-        assert held.wait(WAIT)
+        assert request_received.wait(WAIT)
 
-    yield ["--url", upstream(serving(hold)).url], wait
+    yield ["--url", upstream(session_server(keep_pending)).url], wait
 
 
 @pytest.fixture
@@ -59,9 +59,9 @@ def replay(mcpreel, tmp_path):
         program = Program([mcpreel, "replay", "--listen", "0", *words])
         started.append(program)
         client = program.client()
-        hello = client.post(initialize())
-        inside = [("Mcp-Session-Id", hello.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
-        assert client.post(READY, headers=inside).status == 202
+        initialize_response = client.post(initialize())
+        inside = [("Mcp-Session-Id", initialize_response.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+        assert client.post(INITIALIZED, headers=inside).status == 202
         return program, client, inside
 
     yield start
@@ -71,51 +71,51 @@ def replay(mcpreel, tmp_path):
 
 @pytest.fixture
 def recording(tmp_path):
-    return write_recording(tmp_path / "session.jsonl", TALK)
+    return write_recording(tmp_path / "session.jsonl", SESSION)
 
 
 def ended(process, signum):
     process.send_signal(signum)
-    return process.wait(timeout=SOON)
+    return process.wait(timeout=EXIT_LIMIT_S)
 
 
 SIGNALS = pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT], ids=["term", "int"])
 
 
 @SIGNALS
-def test_a_stdio_client_gets_errors_for_pending_passthrough_requests(stdio, recording, silent, signum):  # noqa: F811
-    words, wait = silent
+def test_a_stdio_client_gets_errors_for_pending_passthrough_requests(stdio, recording, silent_server, signum):  # noqa: F811
+    words, wait = silent_server
     one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
-    assert one.ask(initialize())["id"] == 0
-    one.say(NEW)
+    assert one.get_response(initialize())["id"] == 0
+    one.send(NEW)
     wait()
     assert ended(one.process, signum) == 4
-    answer = one.hear()
-    assert (answer["id"], answer["error"]["code"]) == ("new", -32000) and one.hear() is None
+    response = one.receive()
+    assert (response["id"], response["error"]["code"]) == ("new", -32000) and one.receive() is None
 
 
 @SIGNALS
-def test_http_clients_get_errors_for_pending_passthrough_requests(replay, recording, silent, signum):
-    words, wait = silent
+def test_http_clients_get_errors_for_pending_passthrough_requests(replay, recording, silent_server, signum):
+    words, wait = silent_server
     program, client, inside = replay("--on-unmatched", "passthrough", recording, *words)
-    client.ask(NEW, headers=inside)
+    client.send_request(NEW, headers=inside)
     wait()
     assert ended(program.process, signum) == 4
-    answer = client.answer().json
-    assert (answer["id"], answer["error"]["code"]) == ("new", -32000)
-    said = program.process.stderr.read().decode()
-    assert "passthrough server: it had not responded when the replay ended\n" in said
+    response = client.read_response().json
+    assert (response["id"], response["error"]["code"]) == ("new", -32000)
+    error_output = program.process.stderr.read().decode()
+    assert "passthrough server: it had not responded when the replay ended\n" in error_output
 
 
-def test_a_signal_after_the_end_of_a_stdio_client_is_handled(stdio, recording, silent):  # noqa: F811
+def test_a_signal_after_the_end_of_a_stdio_client_is_handled(stdio, recording, silent_server):  # noqa: F811
     """As clients do whose server does not end by itself."""
-    words, wait = silent
+    words, wait = silent_server
     one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
-    one.say(initialize(), NEW)
+    one.send(initialize(), NEW)
     wait()
     one.process.stdin.close()
     assert ended(one.process, signal.SIGTERM) == 4
-    assert [one.hear()["id"], one.hear()["id"], one.hear()] == [0, "new", None]
+    assert [one.receive()["id"], one.receive()["id"], one.receive()] == [0, "new", None]
 
 
 # --- answers that are recorded, and late
@@ -123,7 +123,7 @@ def test_a_signal_after_the_end_of_a_stdio_client_is_handled(stdio, recording, s
 @pytest.fixture
 def slow(tmp_path):
     """A recording whose calls took two minutes."""
-    path = write_recording(tmp_path / "slow.jsonl", TALK)
+    path = write_recording(tmp_path / "slow.jsonl", SESSION)
     lines = path.read_text().replace('"us":6000,', '"us":120006000,').splitlines(keepends=True)
     path.write_text("".join(lines[:7]))
     return path
@@ -131,21 +131,21 @@ def slow(tmp_path):
 
 def test_recorded_responses_are_sent_to_a_stdio_client_after_a_signal(stdio, slow):  # noqa: F811
     one = stdio("replay", "--timing", "realistic", slow)
-    one.say(initialize(), request(1, "tools/list"), call(2, n=1), request("p", "ping"))
-    assert {one.hear()["id"] for _ in range(3)} == {0, 1, "p"}
+    one.send(initialize(), request(1, "tools/list"), call(2, n=1), request("p", "ping"))
+    assert {one.receive()["id"] for _ in range(3)} == {0, 1, "p"}
     assert ended(one.process, signal.SIGTERM) == 0
-    assert one.hear() == result(2, "one") and one.hear() is None
+    assert one.receive() == result(2, "one") and one.receive() is None
 
 
 def test_recorded_responses_are_sent_to_http_clients_after_a_signal(replay, slow):
     program, client, inside = replay("--timing", "realistic", slow)
     assert client.post(request(1, "tools/list"), headers=inside).status == 200
-    client.ask(call(2, n=1), headers=inside)
+    client.send_request(call(2, n=1), headers=inside)
     other = program.client()
-    other.ask(request("p", "ping"), headers=inside)
-    assert other.answer().json["id"] == "p"
+    other.send_request(request("p", "ping"), headers=inside)
+    assert other.read_response().json["id"] == "p"
     assert ended(program.process, signal.SIGTERM) == 0
-    assert client.answer().json == result(2, "one")
+    assert client.read_response().json == result(2, "one")
 
 
 # --- listeners that a script has started in its background

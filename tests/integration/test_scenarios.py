@@ -101,10 +101,10 @@ def test_json_and_reports_name_the_scenario(scenarios, options, tmp_path):
     assert scenarios(["ping"]).code == 0
     ran = scenarios(["ping"], "--json", "--report", f"junit={tmp_path / 'r.xml'}", *options)
     assert ran.code == 0, str(ran)
-    said = json.loads(ran.out)
-    jsonschema.Draft202012Validator(SCHEMA).validate(said)
-    assert [(call["scenario"], call["method"]) for call in said["calls"]] == [("one", "initialize"), ("one", "ping")]
-    assert said["command"] == "run"
+    report = json.loads(ran.out)
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    assert [(call["scenario"], call["method"]) for call in report["calls"]] == [("one", "initialize"), ("one", "ping")]
+    assert report["command"] == "run"
     assert 'name="one: ping' in (tmp_path / "r.xml").read_text()
 
 

@@ -170,10 +170,10 @@ def message(content):
 def record(mcpreel, tmp_path, lines, errors=(), options=()):
     """The file of a session in which the server writes these lines; the client's are among them."""
     tmp_path.mkdir(exist_ok=True)
-    said, err, out = tmp_path / "said", tmp_path / "err", tmp_path / "a.jsonl"
-    said.write_text("".join(f"{line}\n" for line in lines))
+    server_output, err, out = tmp_path / "said", tmp_path / "err", tmp_path / "a.jsonl"
+    server_output.write_text("".join(f"{line}\n" for line in lines))
     err.write_text("".join(f"{line}\n" for line in errors))
-    subprocess.run([mcpreel, "record", *options, "-o", out, "--", "sh", "-c", 'cat "$1"; cat "$2" >&2', "sh", said, err],
+    subprocess.run([mcpreel, "record", *options, "-o", out, "--", "sh", "-c", 'cat "$1"; cat "$2" >&2', "sh", server_output, err],
                    stdin=subprocess.DEVNULL, capture_output=True, timeout=120, check=True)
     return [json.loads(line) for line in out.read_text().splitlines()]
 
@@ -209,7 +209,7 @@ def messages(recorded):
 CELLS = [(kind, carrier) for kind in KINDS for carrier in CARRIERS]
 
 
-def left(recorded, secrets):
+def unredacted_cells(recorded, secrets):
     """The indexes of the cells in which the secret still stands."""
     return [i for i, (line, secret) in enumerate(zip(recorded, secrets))
             if any(secret in text for text in decoded(line["msg"]))]
@@ -220,10 +220,10 @@ def test_no_credential_is_recorded_in_any_part_of_a_message(mcpreel, tmp_path):
     lines = [message(CARRIERS[carrier](i, KINDS[kind][0])) for i, (kind, carrier) in enumerate(CELLS)]
     secrets = [KINDS[kind][1] for kind, _ in CELLS]
     plain = messages(record(mcpreel, tmp_path / "plain", lines, options=["--no-redact-defaults"]))
-    assert len(left(plain, secrets)) == len(CELLS)  # the search finds each of them
+    assert len(unredacted_cells(plain, secrets)) == len(CELLS)  # the search finds each of them
     recorded = messages(record(mcpreel, tmp_path / "clean", lines))
     assert len(recorded) == len(CELLS)
-    assert [CELLS[i] for i in left(recorded, secrets)] == []
+    assert [CELLS[i] for i in unredacted_cells(recorded, secrets)] == []
     assert all(line["redacted"] for line in recorded)
 
 
@@ -259,9 +259,9 @@ def test_values_of_secret_names_are_not_recorded(mcpreel, tmp_path):
     raw = [i for i, line in enumerate(recorded) if any(part in json.dumps(line["msg"]) for part in
                                                        (secrets[i], secrets[i][:6], secrets[i][-4:]))]
     assert len(recorded) == len(cells)
-    assert [cells[i] for i in raw] == [] and [cells[i] for i in left(recorded, secrets)] == []
-    whole = [line["msg"] for (_, _, carrier), line in zip(cells, recorded) if carrier == "structured"]
-    for line, name in zip(whole, [n for n in NAMES for _ in SIZES]):
+    assert [cells[i] for i in raw] == [] and [cells[i] for i in unredacted_cells(recorded, secrets)] == []
+    structured_messages = [line["msg"] for (_, _, carrier), line in zip(cells, recorded) if carrier == "structured"]
+    for line, name in zip(structured_messages, [n for n in NAMES for _ in SIZES]):
         assert line["result"]["structuredContent"] == {"before": "x", name: "[REDACTED:rule-1]", "after": "y"}
 
 
@@ -330,9 +330,9 @@ def blobs(mcpreel, tmp_path):
 def test_base64_with_a_secret_is_replaced_completely(blobs):
     values, recorded, _ = blobs
     for (kind, value), line in zip(values.items(), recorded):
-        gone = kind in ("text", "url-safe", "lines", "blanks")
-        assert line["msg"]["result"]["contents"][0]["blob"] == ("[REDACTED:rule-1]" if gone else value)
-        assert line.get("redacted") == (["/result/contents/0/blob"] if gone else None)
+        is_redacted = kind in ("text", "url-safe", "lines", "blanks")
+        assert line["msg"]["result"]["contents"][0]["blob"] == ("[REDACTED:rule-1]" if is_redacted else value)
+        assert line.get("redacted") == (["/result/contents/0/blob"] if is_redacted else None)
 
 
 def test_check_lists_which_secrets_it_searched(blobs, mcpreel, run):

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from front_clients import begin, is_alive, recorded, tool, wait_dead
-from http_peers import WAIT, Program, call, initialize, of
-from test_replay import TALK, write_recording
+from front_clients import open_session, is_alive, recorded, tool, wait_for_exit
+from http_peers import WAIT, Program, call, initialize, records_of
+from test_replay import SESSION, write_recording
 
 # SERVER_PACE: seconds between its messages. SERVER_TEXT: bytes in each.
 SERVER = """
@@ -44,18 +44,18 @@ UNREAD_MAX = 4 << 20  # bytes that are taken of a server after its end was asked
 
 
 @pytest.fixture(params=PACES)
-def talker(request, tmp_path):
+def writing_server(request, tmp_path):
     """The command of a server, and its environment."""
     (tmp_path / "server.py").write_text(SERVER)
     return [sys.executable, "-u", tmp_path / "server.py"], PACES[request.param]
 
 
 @pytest.fixture
-def record(mcpreel, tmp_path, talker):
+def record(mcpreel, tmp_path, writing_server):
     started = []
 
     def start(*options):
-        command, env = talker
+        command, env = writing_server
         started.append(Program([mcpreel, "record", "--listen", "127.0.0.1:0", "-o", tmp_path / "r.jsonl", *options, "--", *command],
                                env=env))
         started[-1].file = tmp_path / "r.jsonl"
@@ -66,47 +66,47 @@ def record(mcpreel, tmp_path, talker):
         program.close()
 
 
-def talking(program):
+def client_of_writing_server(program):
     """A client whose server talks from now on: the connection, its headers, and the server's pid."""
-    client, session = begin(program)
+    client, session = open_session(program)
     return client, session, client.post(tool(1, "talk"), headers=session).json["result"]["pid"]
 
 
 @pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
 def test_one_signal_ends_the_listener_while_its_server_writes(record, signum):
     program = record()
-    _, _, pid = talking(program)
+    _, _, pid = client_of_writing_server(program)
     assert program.stop(signum) == 0
     assert not is_alive(pid)
-    exits = of(recorded(program), "proc", ev="exit")
+    exits = records_of(recorded(program), "proc", ev="exit")
     assert exits[0]["why"].endswith("did not exit after its stdin was closed; mcpreel ended it")
 
 
 def test_the_server_of_an_ended_session_ends_while_it_writes(record):
     program = record()
-    client, session, pid = talking(program)
-    client.ask(method="DELETE", headers=session)
-    assert client.answer().status == 200
+    client, session, pid = client_of_writing_server(program)
+    client.send_request(method="DELETE", headers=session)
+    assert client.read_response().status == 200
     before = program.file.stat().st_size
-    wait_dead(pid)
+    wait_for_exit(pid)
     assert program.file.stat().st_size - before < 4 * UNREAD_MAX
-    assert len(of(recorded(program), "proc", ev="exit")) == 1
+    assert len(records_of(recorded(program), "proc", ev="exit")) == 1
 
 
 def test_max_servers_counts_processes_that_are_still_ending(record):
     program = record("--max-servers", "2")
     pids = []
     for _ in range(4):
-        client, session, pid = talking(program)
+        client, session, pid = client_of_writing_server(program)
         pids.append(pid)
         assert sum(map(is_alive, pids)) <= 2
-        client.ask(method="DELETE", headers=session)
-        assert client.answer().status == 200
+        client.send_request(method="DELETE", headers=session)
+        assert client.read_response().status == 200
     assert len(set(pids)) == 4
 
 
 # Sends a request for each error it gets.
-LOOPER = """
+LOOPING_SERVER = """
 import json, sys
 
 errors = 0
@@ -124,7 +124,7 @@ for line in sys.stdin:
 
 
 def test_our_error_responses_cause_no_loop(mcpreel, tmp_path):
-    (tmp_path / "server.py").write_text(LOOPER)
+    (tmp_path / "server.py").write_text(LOOPING_SERVER)
     program = Program([mcpreel, "record", "--listen", "0", "-o", tmp_path / "r.jsonl", "--", sys.executable, tmp_path / "server.py"])
     try:
         client = program.client()
@@ -135,8 +135,8 @@ def test_our_error_responses_cause_no_loop(mcpreel, tmp_path):
         program.close()
 
 
-def test_a_writing_server_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, talker):
-    command, env = talker
+def test_a_writing_server_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, writing_server):
+    command, env = writing_server
     process = subprocess.Popen([mcpreel, "record", "-o", tmp_path / "r.jsonl", "--", *command], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env={**os.environ, **env})
     try:
@@ -151,9 +151,9 @@ def test_a_writing_server_ends_when_its_stdio_client_is_gone(mcpreel, tmp_path, 
         process.kill()
 
 
-def test_a_writing_passthrough_server_ends_with_the_client(mcpreel, run, tmp_path, talker):
-    command, env = talker
-    recording = write_recording(tmp_path / "session.jsonl", TALK)
+def test_a_writing_passthrough_server_ends_with_the_client(mcpreel, run, tmp_path, writing_server):
+    command, env = writing_server
+    recording = write_recording(tmp_path / "session.jsonl", SESSION)
     lines = [initialize(7),
              {"jsonrpc": "2.0", "method": "notifications/initialized"}, tool(8, "talk")]
     ran = run([mcpreel, "replay", "--on-unmatched", "passthrough", recording, "--", *command],

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from measure import measured
-from test_inspect import (HEADER, LIMIT_KB, MB, OPTIMISED, answer, call, documented, generate,
+from test_inspect import (HEADER, LIMIT_KB, MB, OPTIMISED, response, call, documented, generate,
                           long_names, many_lists, many_tools, never_answered, one_id)
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -22,15 +22,15 @@ def measure(*words):
     return measured(OPTIMISED, "show", *words)[:2]
 
 
-def first_never_ends(n):
+def first_call_without_response(n):
     """Everything waits for the row of the first."""
-    return call(1, "patient") if n == 0 else call(2 * n, f"t{n}") + answer(2 * n + 1, 2 * n)
+    return call(1, "patient") if n == 0 else call(2 * n, f"t{n}") + response(2 * n + 1, 2 * n)
 
 
 @pytest.mark.parametrize("lines, megabytes, limit", [
     (many_tools, 100, LIMIT_KB), (never_answered, 30, 2 * LIMIT_KB),
     (long_names, 30, 2 * LIMIT_KB), (many_lists, 20, LIMIT_KB), (one_id, 20, 2 * LIMIT_KB),
-    (first_never_ends, 40, 2 * LIMIT_KB),
+    (first_call_without_response, 40, 2 * LIMIT_KB),
 ], ids=lambda v: getattr(v, "__name__", str(v)))
 @pytest.mark.parametrize("words", [(), ("-m",), ("is:error",), ("--last", "5")], ids=" ".join)
 def test_memory_is_bounded_whatever_the_file_holds(lines, megabytes, limit, words, tmp_path):
@@ -42,7 +42,7 @@ def test_memory_is_bounded_whatever_the_file_holds(lines, megabytes, limit, word
 
 def test_a_row_that_waits_too_long_is_skipped(mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text(HEADER + "".join(first_never_ends(n) for n in range(20000)))
+    path.write_text(HEADER + "".join(first_call_without_response(n) for n in range(20000)))
     rows = [json.loads(line)["number"] for line in run([mcpreel, "show", "--json", path]).out.splitlines()]
     assert sorted(rows) == list(range(1, 20001))
     assert rows[0] == 2 and rows[-1] == 1
@@ -96,58 +96,58 @@ def rich_recording():
                   thoughtjack_version="0.3.0", name="nightly", us=0)]
     seq = 0
 
-    def say(us, direction, msg, **more):
+    def message_line(us, direction, msg, **more):
         nonlocal seq
         seq += 1
         lines.append(line(type="message", seq=seq, ts="2026-11-15T21:00:00Z", dir=direction, msg=msg, us=us, **more))
 
-    def ask(us, number, method, params=None, **more):
-        say(us, "c2s", {"id": number, "method": method, **({"params": params} if params else {})}, **more)
+    def request_line(us, number, method, params=None, **more):
+        message_line(us, "c2s", {"id": number, "method": method, **({"params": params} if params else {})}, **more)
 
-    def reply(us, number, result, **more):
-        say(us, "s2c", {"id": number, "result": result}, **more)
+    def response_line(us, number, result, **more):
+        message_line(us, "s2c", {"id": number, "result": result}, **more)
 
-    ask(1_000, 0, "initialize")                                                                      # 1
-    reply(13_000, 0, {"serverInfo": {"name": "fs"}})
-    say(13_500, "c2s", {"method": "notifications/initialized"})                                      # 2
-    ask(20_000, 1, "tools/call", {"name": "write_file", "arguments": {"path": "/tmp/a", "n": 1.5},   # 3
+    request_line(1_000, 0, "initialize")                                                                      # 1
+    response_line(13_000, 0, {"serverInfo": {"name": "fs"}})
+    message_line(13_500, "c2s", {"method": "notifications/initialized"})                                      # 2
+    request_line(20_000, 1, "tools/call", {"name": "write_file", "arguments": {"path": "/tmp/a", "n": 1.5},   # 3
                                   "_meta": {"progressToken": "p", "traceparent": "00-1"}})
-    say(120_000, "s2c", {"method": "notifications/progress", "params": {"progressToken": "p", "progress": 3}})
-    say(200_000, "s2c", {"id": "q1", "method": "elicitation/create", "params": {"message": "Overwrite?"}})  # 4
-    say(5_300_000, "c2s", {"id": "q1", "result": {"action": "accept"}})
-    reply(6_400_000, 1, {"structuredContent": {"n": 1}, "content": [
+    message_line(120_000, "s2c", {"method": "notifications/progress", "params": {"progressToken": "p", "progress": 3}})
+    message_line(200_000, "s2c", {"id": "q1", "method": "elicitation/create", "params": {"message": "Overwrite?"}})  # 4
+    message_line(5_300_000, "c2s", {"id": "q1", "result": {"action": "accept"}})
+    response_line(6_400_000, 1, {"structuredContent": {"n": 1}, "content": [
         {"type": "image", "data": "AAAA", "mimeType": "image/png"}, {"type": "audio", "data": "AAAA"},
         {"type": "resource", "resource": {"uri": "file:///r", "text": "r"}},
         {"type": "resource_link", "uri": "file:///l"}, {"type": "text", "text": "t", "annotations": {"priority": 1}}]})
-    ask(7_000_000, 2, "tools/call", {"name": "read_file", "arguments": {"path": "[REDACTED]"}},       # 5
+    request_line(7_000_000, 2, "tools/call", {"name": "read_file", "arguments": {"path": "[REDACTED]"}},       # 5
         redacted=["/params/arguments/path"])
-    reply(7_012_000, 2, {"isError": True})
-    ask(7_020_000, 3, "prompts/get", {"name": "review"})                                             # 6
-    say(7_021_000, "s2c", {"id": 3, "error": {"code": -32602, "message": "no"}})
+    response_line(7_012_000, 2, {"isError": True})
+    request_line(7_020_000, 3, "prompts/get", {"name": "review"})                                             # 6
+    message_line(7_021_000, "s2c", {"id": 3, "error": {"code": -32602, "message": "no"}})
     lines.append(line(type="raw", **{"from": "server"}, text="Listening on 80", us=7_100_000))       # 7
-    ask(7_200_000, 4, "resources/read", {"uri": "file:///a"})                                        # 8
-    say(7_201_000, "c2s", {"method": "notifications/cancelled", "params": {"requestId": 4}})
-    ask(7_210_000, 5, "resources/read", {"uri": "file:///b"})                                        # 9
-    say(7_211_000, "c2s", {"method": "notifications/cancelled", "params": {"requestId": 5}})
-    reply(7_212_000, 5, {})
-    reply(7_300_000, 99, {})                                                                         # 10
-    reply(7_301_000, 0, {})                                                                          # 11
-    ask(8_000_000, 6, "tools/call", {"name": "ask"})                                                 # 12
-    reply(8_001_000, 6, {"resultType": "input_required", "requestState": "s"})
-    ask(8_002_000, 7, "tools/call", {"name": "ask", "requestState": "s"})                            # 13
-    reply(8_003_000, 7, {"resultType": "task", "taskId": "t-1", "status": "working"})
-    ask(8_004_000, 8, "tasks/get", {"taskId": "t-1"})                                                # 14
-    reply(8_005_000, 8, {"taskId": "t-1", "status": "completed", "result": {}})
-    ask(9_000_000, 9, "tools/list")                                                                  # 15
-    reply(9_001_000, 9, {"tools": [{"name": "ask", "description": "x"}]})
-    ask(9_002_000, 10, "tools/list")                                                                 # 16
-    reply(9_003_000, 10, {"tools": [{"name": "ask", "description": "y"}]})
-    ask(9_100_000, 11, "ping", exchange=5, session=2)                                                # 17
+    request_line(7_200_000, 4, "resources/read", {"uri": "file:///a"})                                        # 8
+    message_line(7_201_000, "c2s", {"method": "notifications/cancelled", "params": {"requestId": 4}})
+    request_line(7_210_000, 5, "resources/read", {"uri": "file:///b"})                                        # 9
+    message_line(7_211_000, "c2s", {"method": "notifications/cancelled", "params": {"requestId": 5}})
+    response_line(7_212_000, 5, {})
+    response_line(7_300_000, 99, {})                                                                         # 10
+    response_line(7_301_000, 0, {})                                                                          # 11
+    request_line(8_000_000, 6, "tools/call", {"name": "ask"})                                                 # 12
+    response_line(8_001_000, 6, {"resultType": "input_required", "requestState": "s"})
+    request_line(8_002_000, 7, "tools/call", {"name": "ask", "requestState": "s"})                            # 13
+    response_line(8_003_000, 7, {"resultType": "task", "taskId": "t-1", "status": "working"})
+    request_line(8_004_000, 8, "tasks/get", {"taskId": "t-1"})                                                # 14
+    response_line(8_005_000, 8, {"taskId": "t-1", "status": "completed", "result": {}})
+    request_line(9_000_000, 9, "tools/list")                                                                  # 15
+    response_line(9_001_000, 9, {"tools": [{"name": "ask", "description": "x"}]})
+    request_line(9_002_000, 10, "tools/list")                                                                 # 16
+    response_line(9_003_000, 10, {"tools": [{"name": "ask", "description": "y"}]})
+    request_line(9_100_000, 11, "ping", exchange=5, session=2)                                                # 17
     lines.append(line(type="http", ev="response", exchange=5, status=503, us=9_101_000))
     lines.append(line(type="http", ev="end", exchange=5, by="server", clean=True, us=9_102_000))
     lines.append(line(type="stderr", text="ready\n", us=9_103_000))
-    ask(99_000_000, 12, "ping")                                                                      # 18
-    ask(99_000_100, 13, "ping", conn=7)                                                              # 19
+    request_line(99_000_000, 12, "ping")                                                                      # 18
+    request_line(99_000_100, 13, "ping", conn=7)                                                              # 19
     lines.append(line(type="proc", ev="exit", exit_code=1, us=99_000_200, conn=7))
     return "".join(lines)
 
@@ -362,14 +362,14 @@ def on_a_terminal(command, columns):
 def test_rows_are_cut_on_a_terminal_and_complete_in_a_pipe(columns, mcpreel, run, tmp_path):
     path = tmp_path / "a.jsonl"
     name = "a_tool_whose_name_is_" + "very_" * 9 + "long"
-    path.write_text(HEADER + call(1, name) + answer(2, 1))
+    path.write_text(HEADER + call(1, name) + response(2, 1))
     for words in ([], ["-m"]):
         lines = on_a_terminal([mcpreel, "show", *words, path], columns)
         assert all(len(line) <= columns for line in lines) and any("…" in line for line in lines)
         assert name in run([mcpreel, "show", *words, path]).out.decode()
 
 
-class Followed:
+class FollowedOutput:
     """mcpreel show -f, and the rows that it has written so far."""
 
     def __init__(self, mcpreel, path, *words):
@@ -411,17 +411,17 @@ FOOTER = '{"type":"footer","total_messages":0,"duration_ms":0,"client_messages":
 def test_follow_shows_operations_as_they_end_and_ends_with_the_footer(mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("")
-    with Followed(mcpreel, path) as followed:
+    with FollowedOutput(mcpreel, path) as followed:
         append(path, HEADER + call(1, "slow") + call(2, "first"))
-        append(path, answer(3, 2))
+        append(path, response(3, 2))
         followed.until("tools/call first")  # though one before it goes on
-        line = call(4, "second") + answer(5, 4)
+        line = call(4, "second") + response(5, 4)
         append(path, line[:150])  # a torn line
         time.sleep(0.3)
         append(path, line[150:])
         followed.until("tools/call second")
         assert "slow" not in followed.out.decode()
-        append(path, answer(6, 1) + FOOTER)
+        append(path, response(6, 1) + FOOTER)
         assert followed.end() == ""
     rows = re.findall(r"tools/call (\w+) +(\w+)", followed.out.decode())
     assert rows == [("first", "ok"), ("second", "ok"), ("slow", "ok")]
@@ -430,9 +430,9 @@ def test_follow_shows_operations_as_they_end_and_ends_with_the_footer(mcpreel, t
 def test_follow_shows_messages_and_json(mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text(HEADER + call(1, "a"))
-    with Followed(mcpreel, path, "--json", "-m") as followed:
+    with FollowedOutput(mcpreel, path, "--json", "-m") as followed:
         followed.until('"role":"request"')
-        append(path, answer(2, 1))
+        append(path, response(2, 1))
         followed.until('"role":"response"')
         append(path, FOOTER)
         assert followed.end() == ""
@@ -441,8 +441,8 @@ def test_follow_shows_messages_and_json(mcpreel, tmp_path):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=str)
 def test_follow_ends_on_a_signal_and_shows_open_operations(number, mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text(HEADER + call(1, "a") + answer(2, 1) + call(3, "b"))
-    with Followed(mcpreel, path) as followed:
+    path.write_text(HEADER + call(1, "a") + response(2, 1) + call(3, "b"))
+    with FollowedOutput(mcpreel, path) as followed:
         followed.until("tools/call a")
         followed.process.send_signal(number)
         assert followed.end() == ""
@@ -458,7 +458,7 @@ def test_follow_ends_when_the_recorder_was_killed(mcpreel, tmp_path):
         recorder.stdin.flush()
         while not path.exists():
             time.sleep(0.02)
-        with Followed(mcpreel, path) as followed:
+        with FollowedOutput(mcpreel, path) as followed:
             followed.until("notifications/x")
             time.sleep(0.3)  # so that it was seen to be written
             recorder.kill()
@@ -478,7 +478,7 @@ def test_follow_of_a_live_recording_ends_with_it(mcpreel, tmp_path):
         recorder.stdin.flush()
         while not path.exists():
             time.sleep(0.02)
-        with Followed(mcpreel, path) as followed:
+        with FollowedOutput(mcpreel, path) as followed:
             followed.until("ping")
             recorder.stdin.close()
             assert recorder.wait(30) == 0
@@ -490,7 +490,7 @@ def test_follow_of_a_live_recording_ends_with_it(mcpreel, tmp_path):
 
 def test_follow_rejects_files_that_cannot_be_followed(mcpreel, run, tmp_path):
     recording, cassette = tmp_path / "a.jsonl", tmp_path / "a.json"
-    recording.write_text(HEADER + call(1, "a") + answer(2, 1))
+    recording.write_text(HEADER + call(1, "a") + response(2, 1))
     assert run([mcpreel, "convert", recording, "-o", cassette]).code == 0
     for words in (["-f", f"{recording}:1"], ["-f", "--last", "3", recording], ["-f", "-"], ["-f", cassette]):
         assert run([mcpreel, "show", *words]).code == 2
@@ -499,8 +499,8 @@ def test_follow_rejects_files_that_cannot_be_followed(mcpreel, run, tmp_path):
 
 def test_follow_reports_a_truncated_file(mcpreel, tmp_path):
     path = tmp_path / "a.jsonl"
-    path.write_text(HEADER + call(1, "a") + answer(2, 1))
-    with Followed(mcpreel, path) as followed:
+    path.write_text(HEADER + call(1, "a") + response(2, 1))
+    with FollowedOutput(mcpreel, path) as followed:
         followed.until("tools/call a")
         os.truncate(path, 10)
         assert "became shorter" in followed.end(3)

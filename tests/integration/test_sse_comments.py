@@ -2,7 +2,7 @@
 import contextlib
 import json
 
-from http_peers import Program, Upstream, call, chunk, of, result, whole_lines_of
+from http_peers import Program, Upstream, call, chunk, records_of, result, valid_lines_of
 
 NOISE = 5000
 
@@ -20,8 +20,8 @@ def serve_comments(conn):
 
 def noise_of(lines, kind):
     """How many comments, or lines that are no message, a recording tells of, and in how many lines."""
-    told = [line for line in of(lines, kind) if kind == "raw" or "comment" in line]
-    return sum(line.get("count", 1) for line in told), len(told)
+    lines_with_noise = [line for line in records_of(lines, kind) if kind == "raw" or "comment" in line]
+    return sum(line.get("count", 1) for line in lines_with_noise), len(lines_with_noise)
 
 
 def test_many_comments_are_counted_and_not_recorded_one_by_one(run, mcpreel, tmp_path):
@@ -29,19 +29,19 @@ def test_many_comments_are_counted_and_not_recorded_one_by_one(run, mcpreel, tmp
     with contextlib.closing(Upstream(serve_comments)) as server, contextlib.closing(
             Program([mcpreel, "record", "--url", server.url, "--listen", "127.0.0.1:0", "-o", file])) as program:
         client = program.client()
-        client.ask(call(1))
-        client.answer()
+        client.send_request(call(1))
+        client.read_response()
         assert program.stop() == 0, program.err
-    lines = whole_lines_of(file)
+    lines = valid_lines_of(file)
     assert noise_of(lines, "sse") == (2 * NOISE, 32 + 4)  # one for 4096, one for the rest of each row
     assert noise_of(lines, "raw") == (NOISE, 32 + 2)
     for kind, text in ("sse", b": keep-alive"), ("raw", b"no"):
-        counted = [line for line in of(lines, kind) if "count" in line]
+        counted = [line for line in records_of(lines, kind) if "count" in line]
         assert all(line["bytes"] == line["count"] * (len(text) - (kind == "sse")) for line in counted), counted
     order = [line["type"] for line in lines if line["type"] == "message" or "count" in line]
     assert order == ["message", "sse", "raw", "sse", "raw", "message", "sse", "sse", "message"], order
     assert file.stat().st_size < 20000
-    told = json.loads(run([mcpreel, "--json", "check", file]).out)["files"][0]
-    assert [(odd["rule"], odd["count"]) for odd in told["findings"] if "noise" in odd["rule"]] == [("server-noise", NOISE)], told
+    report = json.loads(run([mcpreel, "--json", "check", file]).out)["files"][0]
+    assert [(odd["rule"], odd["count"]) for odd in report["findings"] if "noise" in odd["rule"]] == [("server-noise", NOISE)], report
     replayed = run([mcpreel, "replay", file], stdin=json.dumps(call(7)).encode() + b"\n")
     assert json.loads(replayed.out.splitlines()[-1]) == result(7), replayed

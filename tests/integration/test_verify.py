@@ -88,17 +88,17 @@ def test_a_report_that_cannot_be_written_is_found_before_anything_is_sent(mcpree
     assert not (tmp_path / "started").exists()
 
 
-@pytest.mark.parametrize("command, says", [
+@pytest.mark.parametrize("command, expected_text", [
     (["./no-such-program"], "no-such-program"),
     (["sh", "-c", "echo broken >&2; exit 3"], "ended with exit code 3 before it responded: broken"),
     (["cat"], "'cat' does not speak MCP: the server sent the request back"),
 ], ids=["not there", "exits", "echoes"])
-def test_a_server_without_mcp_gives_one_error(mcpreel, run, session, tmp_path, command, says):
+def test_a_server_without_mcp_gives_one_error(mcpreel, run, session, tmp_path, command, expected_text):
     file = tmp_path / "copy.jsonl"
     file.write_bytes(session.read_bytes())
     for options in ([], ["--update"]):
         ran = run([mcpreel, "verify", *options, file, "--", *command])
-        assert ran.code == 4 and ran.out == b"" and says.encode() in ran.err and ran.err.count(b"mcpreel:") == 1, str(ran)
+        assert ran.code == 4 and ran.out == b"" and expected_text.encode() in ran.err and ran.err.count(b"mcpreel:") == 1, str(ran)
     assert file.read_bytes() == session.read_bytes()
 
 
@@ -162,7 +162,7 @@ def test_a_server_that_hangs_did_not_respond(mcpreel, run, session, tmp_path):
     assert not (tmp_path / "r.json").exists()
 
 
-MINTING = '''
+ID_GENERATING_SERVER = '''
 import json, os, random, sys
 SHORT = os.environ.get("SHORT")
 handles, cursors, tasks, states = {}, set(), set(), set()
@@ -208,19 +208,19 @@ for line in sys.stdin:
 '''
 
 
-class Minting:
+class IdGeneratingSession:
     """A session with a server that makes up new ids, cursors, handles, URIs and tasks in each run."""
 
     def __init__(self, mcpreel, run, folder, short):
-        (folder / "minting.py").write_text(MINTING)
+        (folder / "minting.py").write_text(ID_GENERATING_SERVER)
         self.command, self.file = [sys.executable, folder / "minting.py"], folder / "session.jsonl"
         self.mcpreel, self.run_, self.env = mcpreel, run, {"SHORT": "1"} if short else {}
         with subprocess.Popen([mcpreel, "record", "-o", self.file, "--", *self.command], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True, env={**os.environ, **self.env}) as self.process:
-            self.ask("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"})
-            self.ask("tools/list", cursor=self.ask("tools/list")["nextCursor"])
-            self.ask("resources/read", uri=self.ask("resources/list")["resources"][0]["uri"])
-            self.ask("tasks/get", taskId=self.call("start")["task"]["taskId"])
+            self.send_request("initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo={"name": "c", "version": "1"})
+            self.send_request("tools/list", cursor=self.send_request("tools/list")["nextCursor"])
+            self.send_request("resources/read", uri=self.send_request("resources/list")["resources"][0]["uri"])
+            self.send_request("tasks/get", taskId=self.call("start")["task"]["taskId"])
             opened = self.call("open")
             words = opened["content"][0]["text"]
             handle = json.loads(words)["handle"] if short else words.split()[1]
@@ -228,13 +228,13 @@ class Minting:
             self.call("close", issue=int(self.call("issue")["content"][0]["text"].split()[-1]))
             self.process.stdin.close()
 
-    def ask(self, method, **params):
+    def send_request(self, method, **params):
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())["result"]
 
     def call(self, name, **arguments):
-        return self.ask("tools/call", name=name, arguments=arguments)
+        return self.send_request("tools/call", name=name, arguments=arguments)
 
     def verify(self, *paths):
         rules = [word for path in paths for word in ("--rebind", path)]
@@ -246,15 +246,15 @@ PATHS = ["$.result.structuredContent.n", "$.result.content[0].text"]
 
 
 def test_generated_values_are_used_in_later_requests(mcpreel, run, tmp_path):
-    ran, _ = Minting(mcpreel, run, tmp_path, short=False).verify(*PATHS)
+    ran, _ = IdGeneratingSession(mcpreel, run, tmp_path, short=False).verify(*PATHS)
     assert ran.code == 0, str(ran)
 
 
 def test_the_server_that_makes_them_up_rejects_the_recorded_ones(mcpreel, run, tmp_path):
     """So that the verification passes because of the values that are carried forward, and for no other reason."""
-    minting = Minting(mcpreel, run, tmp_path, short=False)
-    sent = [line["msg"] for line in map(json.loads, minting.file.read_text().splitlines()) if line.get("dir") == "c2s"]
-    ran = run(minting.command, stdin="".join(json.dumps(message) + "\n" for message in sent).encode())
+    id_session = IdGeneratingSession(mcpreel, run, tmp_path, short=False)
+    sent = [line["msg"] for line in map(json.loads, id_session.file.read_text().splitlines()) if line.get("dir") == "c2s"]
+    ran = run(id_session.command, stdin="".join(json.dumps(message) + "\n" for message in sent).encode())
     rejected = [request["method"] for request, response in zip(sent, map(json.loads, ran.out.splitlines()), strict=True)
                 if "error" in response]
     assert rejected == ["tools/list", "resources/read", "tasks/get", "tools/call", "tools/call"]
@@ -266,15 +266,15 @@ def test_the_server_that_makes_them_up_rejects_the_recorded_ones(mcpreel, run, t
 ], ids=["long", "short"])
 def test_a_rule_is_proposed_for_values_that_are_too_short(mcpreel, run, tmp_path, short, paths):
     """Each proposal is taken literally, until none is left."""
-    minting = Minting(mcpreel, run, tmp_path, short)
-    ran, calls = minting.verify()
+    id_session = IdGeneratingSession(mcpreel, run, tmp_path, short)
+    ran, calls = id_session.verify()
     assert ran.code == 1
     proposed = {}
     for name in ("read", "close"):
         hints = [finding["hint"] for finding in calls[name]["findings"] if finding["hint"]]
         proposed[name] = shlex.split(hints[0].split(": ", 1)[1])[:2]
     assert proposed == {name: ["--rebind", path] for name, path in paths.items()}
-    ran, calls = minting.verify(*paths.values(), *PATHS[:1])
+    ran, calls = id_session.verify(*paths.values(), *PATHS[:1])
     assert ran.code == 0, str(ran)
     assert not [finding["hint"] for call in calls.values() for finding in call["findings"] if finding["hint"]]
 
@@ -293,7 +293,7 @@ def test_a_cassette_is_reported_in_the_lines_of_mcp_recorder(mcpreel, run, sessi
 
 
 # A server that knows a secret, and says it in every place that verify reports.
-TALKATIVE = '''
+SECRET_REPEATING_SERVER = '''
 import json, os, sys
 secret = os.environ["CANARY_KEY"]
 def send(message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
@@ -317,20 +317,20 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def talkative(tmp_path):
+def secret_repeating_server(tmp_path):
     """A recording with redacted values, and a server that says their values in every response."""
-    (tmp_path / "talkative.py").write_text(TALKATIVE)
+    (tmp_path / "talkative.py").write_text(SECRET_REPEATING_SERVER)
     lines, file = [], tmp_path / "talk.jsonl"
 
-    def say(side, **message):
+    def add_message(side, **message):
         lines.append({"type": "message", "seq": len(lines) + 1, "ts": "2026-01-01T00:00:00.000Z", "dir": side, "msg": {"jsonrpc": "2.0", **message}})
 
     def call(n, name, **rest):
-        say("c2s", id=n, method="tools/call", params={"name": name, "arguments": {"key": "[REDACTED:CANARY_KEY]"}})
-        say("s2c", id=n, **(rest or {"result": {"content": [{"type": "text", "text": "fine"}]}}))
+        add_message("c2s", id=n, method="tools/call", params={"name": name, "arguments": {"key": "[REDACTED:CANARY_KEY]"}})
+        add_message("s2c", id=n, **(rest or {"result": {"content": [{"type": "text", "text": "fine"}]}}))
 
-    say("c2s", id=0, method="initialize", params={"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}})
-    say("s2c", id=0, result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
+    add_message("c2s", id=0, method="initialize", params={"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}})
+    add_message("s2c", id=0, result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}})
     call(1, "login", result={"content": [{"type": "text", "text": "welcome"}]})
     for n, name in enumerate(["moved", "error", "ask", "exit"], 2):
         call(n, name)
@@ -343,8 +343,8 @@ CANARY = "canary-9f8e7d6c5b4a"
 
 
 @pytest.mark.parametrize("options", [[], ["-v"], ["-vv"], ["--json"], ["--color", "always"]], ids=lambda words: " ".join(words) or "plain")
-def test_a_value_that_was_refilled_is_in_no_output(mcpreel, run, talkative, tmp_path, options):
-    file, server = talkative
+def test_a_value_that_was_refilled_is_in_no_output(mcpreel, run, secret_repeating_server, tmp_path, options):
+    file, server = secret_repeating_server
     where = {name: tmp_path / f"report.{name}" for name in ("json", "junit", "github", "markdown")}
     reports = [word for name, report in where.items() for word in ("--report", f"{name}={report}")]
     ran = run([mcpreel, *options, "verify", *reports, file, "--", *server], env={"CANARY_KEY": CANARY})
@@ -359,30 +359,30 @@ def test_a_value_that_was_refilled_is_in_no_output(mcpreel, run, talkative, tmp_
     assert {finding["rule"] for finding in report["findings"]} == {"protocol-violation", "server-request-unknown", "server-exited"}
 
 
-def test_a_value_that_was_refilled_is_in_no_line_of_mcp_recorder(mcpreel, run, talkative):
-    file, server = talkative
+def test_a_value_that_was_refilled_is_in_no_line_of_mcp_recorder(mcpreel, run, secret_repeating_server):
+    file, server = secret_repeating_server
     ran = run([mcpreel, "-vv", "verify", "--cassette", file, "--target-stdio", " ".join(f"'{word}'" for word in server)], env={"CANARY_KEY": CANARY})
     assert ran.code == 1 and b"  2. tools/call [login] [PASS]" in ran.err, str(ran)
     assert CANARY.encode() not in ran.out + ran.err, str(ran)
 
 
-def test_a_value_that_moved_is_not_accepted_in_plain(mcpreel, run, talkative):
-    file, server = talkative
+def test_a_value_that_moved_is_not_accepted_in_plain(mcpreel, run, secret_repeating_server):
+    file, server = secret_repeating_server
     ran = run([mcpreel, "verify", "--update=3", file, "--", *server], env={"CANARY_KEY": CANARY})
     assert b"(1 updated)" in ran.out, str(ran)
     text = file.read_text()
     assert CANARY not in text and "now here: [REDACTED:CANARY_KEY]" in text and "planted-password" not in text
 
 
-def test_a_value_that_is_too_short_to_be_redacted_is_not_sent(mcpreel, run, talkative):
-    file, server = talkative
+def test_a_value_that_is_too_short_to_be_redacted_is_not_sent(mcpreel, run, secret_repeating_server):
+    file, server = secret_repeating_server
     ran = run([mcpreel, "--json", "verify", file, "--", *server], env={"CANARY_KEY": "abc"})
     calls = json.loads(ran.out)["calls"]
     assert {call["verdict"] for call in calls[1:]} == {"skipped"} and "too short" in calls[1]["reason"], str(ran)
 
 
-def test_a_server_that_echoes_a_value_before_it_exits_is_not_quoted_with_it(mcpreel, run, talkative, tmp_path):
-    file, _ = talkative
+def test_a_server_that_echoes_a_value_before_it_exits_is_not_quoted_with_it(mcpreel, run, secret_repeating_server, tmp_path):
+    file, _ = secret_repeating_server
     ran = run([mcpreel, "-v", "verify", file, "--", "sh", "-c", "echo broken by $CANARY_KEY >&2; exit 3"], env={"CANARY_KEY": CANARY})
     assert ran.code == 4 and b"broken by [REDACTED:CANARY_KEY]" in ran.err and CANARY.encode() not in ran.err, str(ran)
 
@@ -556,7 +556,7 @@ sys.exit(code)
 
 
 @pytest.fixture
-def elsewhere(mcpreel, run, tmp_path):
+def verify_remote(mcpreel, run, tmp_path):
     """Runs verify in a network of its own, with a server at an address there."""
     tried = subprocess.run(["unshare", "-rn", "true"], capture_output=True, text=True)
     if tried.returncode:
@@ -579,8 +579,8 @@ def elsewhere(mcpreel, run, tmp_path):
     return file, verify
 
 
-def test_only_read_only_tools_of_another_machine_are_called(elsewhere):
-    file, verify = elsewhere
+def test_only_read_only_tools_of_another_machine_are_called(verify_remote):
+    file, verify = verify_remote
     ran = verify("verify", "--url", "URL", file)
     lines = ran.out.decode().splitlines()
     assert ran.code == 0 and lines[-1] == "called look", str(ran)
@@ -595,14 +595,14 @@ def test_only_read_only_tools_of_another_machine_are_called(elsewhere):
     (["verify", "--url", "URL"], "127.9.8.7", "look delete unknown"),
     (["verify", "--target", "URL", "--cassette"], "192.0.2.1", "look delete unknown"),
 ], ids=["asked for", "loopback", "another loopback address", "as mcp-recorder"])
-def test_every_tool_is_called(elsewhere, options, address, called):
-    file, verify = elsewhere
+def test_every_tool_is_called(verify_remote, options, address, called):
+    file, verify = verify_remote
     ran = verify(*options, file, address=address)
     assert ran.code == 0 and ran.out.decode().splitlines()[-1] == f"called {called}", str(ran)
 
 
-def test_the_count_of_tools_that_are_not_read_only_is_in_json(elsewhere):
-    file, verify = elsewhere
+def test_the_count_of_tools_that_are_not_read_only_is_in_json(verify_remote):
+    file, verify = verify_remote
     ran = verify("--json", "verify", "--url", "URL", file)
     assert json.loads(ran.out.splitlines()[0])["summary"]["skipped_not_read_only"] == 2, str(ran)
 
@@ -668,20 +668,20 @@ def faulty(mcpreel, tmp_path):
     return file, command
 
 
-@pytest.mark.parametrize("fault, says", [
+@pytest.mark.parametrize("fault, expected_text", [
     ("sample", "mcpreel rejected a server request during the call"),
     ("progress", "a notification is missing"),
     ("schema", "it violates the outputSchema of the tool"),
     ("init", "initialize failed"),
 ])
-def test_a_response_that_cannot_be_accepted_is_not_accepted(mcpreel, run, faulty, fault, says):
+def test_a_response_that_cannot_be_accepted_is_not_accepted(mcpreel, run, faulty, fault, expected_text):
     file, command = faulty
     before = file.read_bytes()
     plain = run([mcpreel, "verify", file, "--", *command], env={"FAULTY": fault})
     assert plain.code == 1 and b"--update" not in plain.out, str(plain)
     ran = run([mcpreel, "verify", "--update", file, "--", *command], env={"FAULTY": fault})
     assert ran.code == 1 and b"updated)" not in ran.out, str(ran)
-    assert f"--update did not accept the live response: {says}".encode() in ran.out, str(ran)
+    assert f"--update did not accept the live response: {expected_text}".encode() in ran.out, str(ran)
     assert file.read_bytes() == before
 
 

@@ -213,15 +213,15 @@ def cases(rng, count):
 
 
 def judge(text, ours, tally):
-    want = theirs(text)
-    if ours == want or (want is None and ours.startswith("!")):
-        tally["not JSON" if want is None else "JSON"] += 1
+    expected_meaning = theirs(text)
+    if ours == expected_meaning or (expected_meaning is None and ours.startswith("!")):
+        tally["not JSON" if expected_meaning is None else "JSON"] += 1
         return True
     for name, holds in RULES:
         if holds(ours, text):
             tally[name] += 1
             return True
-    print(f"unexplained: {text!r}\n  ours:   {ours}\n  theirs: {want}")
+    print(f"unexplained: {text!r}\n  ours:   {ours}\n  theirs: {expected_meaning}")
     return False
 
 

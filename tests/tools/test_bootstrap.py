@@ -14,7 +14,7 @@ PROGRAMS = ("gcc", "meson", "ninja", "git", "clang-format", "llvm-symbolizer", "
 
 
 @pytest.fixture
-def machine(tmp_path):
+def fake_system(tmp_path):
     """A bin folder with everything but what a test takes away, on a Debian run by root."""
     for name in UNIX:
         (tmp_path / name).symlink_to(shutil.which(name))
@@ -39,77 +39,77 @@ esac""")
     return tmp_path
 
 
-def script(machine, name, body):
-    (machine / name).write_text(f"#!/bin/sh\n{body}\n")
-    (machine / name).chmod(0o755)
+def script(fake_system, name, body):
+    (fake_system / name).write_text(f"#!/bin/sh\n{body}\n")
+    (fake_system / name).chmod(0o755)
 
 
-def run(machine, group="build", **env):
-    p = subprocess.run([BOOTSTRAP, group], env={"PATH": str(machine), **env}, text=True,
+def run(fake_system, group="build", **env):
+    p = subprocess.run([BOOTSTRAP, group], env={"PATH": str(fake_system), **env}, text=True,
                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                        timeout=30)
     assert p.stdout == ""
-    log = machine / "apt.log"
+    log = fake_system / "apt.log"
     return p.returncode, p.stderr, log.read_text().splitlines() if log.exists() else []
 
 
 @pytest.mark.parametrize("group", ["build", "test", "interop", "bench"])
-def test_with_nothing_missing_nothing_is_printed(machine, group):
-    assert run(machine, group) == (0, "", [])
+def test_with_nothing_missing_nothing_is_printed(fake_system, group):
+    assert run(fake_system, group) == (0, "", [])
 
 
-def test_a_group_installs_only_its_own_packages(machine):
+def test_a_group_installs_only_its_own_packages(fake_system):
     for name in ("clang", "node"):
-        (machine / name).unlink()
-    (machine / "lacks-cmocka").touch()
-    assert run(machine, "build") == (0, "", [])
+        (fake_system / name).unlink()
+    (fake_system / "lacks-cmocka").touch()
+    assert run(fake_system, "build") == (0, "", [])
 
 
-def test_a_browser_is_needed_only_for_interop(machine):
-    (machine / "chromium").unlink()
-    assert run(machine, "test") == (0, "", [])
-    (machine / "brings").write_text(f"printf '' >{machine}/chromium; chmod +x {machine}/chromium")
-    assert run(machine, "interop") == (0, "bootstrap: installing chromium\n", ["install -y --no-install-recommends chromium"])
-    (machine / "chromium").rename(machine / "google-chrome")
-    assert run(machine, "interop")[:2] == (0, "")
+def test_a_browser_is_needed_only_for_interop(fake_system):
+    (fake_system / "chromium").unlink()
+    assert run(fake_system, "test") == (0, "", [])
+    (fake_system / "brings").write_text(f"printf '' >{fake_system}/chromium; chmod +x {fake_system}/chromium")
+    assert run(fake_system, "interop") == (0, "bootstrap: installing chromium\n", ["install -y --no-install-recommends chromium"])
+    (fake_system / "chromium").rename(fake_system / "google-chrome")
+    assert run(fake_system, "interop")[:2] == (0, "")
 
 
-def test_only_missing_packages_are_installed(machine):
-    (machine / "meson").unlink()
-    (machine / "lacks-libuv").touch()
-    (machine / "brings").write_text(f"rm {machine}/lacks-libuv; printf '' >{machine}/meson; "
-                                    f"chmod +x {machine}/meson")
-    code, said, apt = run(machine)
+def test_only_missing_packages_are_installed(fake_system):
+    (fake_system / "meson").unlink()
+    (fake_system / "lacks-libuv").touch()
+    (fake_system / "brings").write_text(f"rm {fake_system}/lacks-libuv; printf '' >{fake_system}/meson; "
+                                    f"chmod +x {fake_system}/meson")
+    code, said, apt = run(fake_system)
     assert (code, said) == (0, "bootstrap: installing libuv1-dev meson\n")
     assert apt == ["install -y --no-install-recommends libuv1-dev meson"]
 
 
-def test_package_lists_are_updated_if_a_package_is_unknown(machine):
-    (machine / "lacks-libuv").touch()
-    (machine / "stale").touch()
-    (machine / "brings").write_text(f"rm {machine}/lacks-libuv")
-    assert run(machine)[2] == ["update", "install -y --no-install-recommends libuv1-dev"]
+def test_package_lists_are_updated_if_a_package_is_unknown(fake_system):
+    (fake_system / "lacks-libuv").touch()
+    (fake_system / "stale").touch()
+    (fake_system / "brings").write_text(f"rm {fake_system}/lacks-libuv")
+    assert run(fake_system)[2] == ["update", "install -y --no-install-recommends libuv1-dev"]
 
 
-def test_a_failed_installation_is_repeated_once_with_new_lists(machine):
-    (machine / "lacks-libuv").touch()
-    (machine / "brings").write_text("exit 100")
-    code, said, apt = run(machine)
+def test_a_failed_installation_is_repeated_once_with_new_lists(fake_system):
+    (fake_system / "lacks-libuv").touch()
+    (fake_system / "brings").write_text("exit 100")
+    code, said, apt = run(fake_system)
     install = "install -y --no-install-recommends libuv1-dev"
     assert code == 1 and "apt-get failed" in said
     assert apt == [install, "update", install]
 
 
-def test_the_sanitizers_come_from_the_package_of_the_installed_clang(machine):
-    (machine / "no-runtime").touch()
-    (machine / "brings").write_text(f"rm {machine}/no-runtime")
-    code, _, apt = run(machine, "test")
+def test_the_sanitizers_come_from_the_package_of_the_installed_clang(fake_system):
+    (fake_system / "no-runtime").touch()
+    (fake_system / "brings").write_text(f"rm {fake_system}/no-runtime")
+    code, _, apt = run(fake_system, "test")
     assert (code, apt) == (0, ["install -y --no-install-recommends libclang-rt-14-dev"])
 
 
-def test_an_installation_without_effect_is_a_failure(machine):
-    (machine / "lacks-libuv").touch()
-    code, said, _ = run(machine)
+def test_an_installation_without_effect_is_a_failure(fake_system):
+    (fake_system / "lacks-libuv").touch()
+    code, said, _ = run(fake_system)
     assert code == 1 and "Still missing after apt-get" in said
 
 
@@ -118,25 +118,25 @@ def test_an_installation_without_effect_is_a_failure(machine):
     (lambda m: script(m, "id", "echo 1000"), {}),
     (lambda m: None, {"MCPREEL_NO_INSTALL": "1"}),
 ], ids=["no apt-get", "neither root nor sudo", "told not to"])
-def test_on_other_systems_missing_packages_are_printed(machine, prepare, env):
-    (machine / "lacks-libxxhash").touch()
-    (machine / "ninja").unlink()
-    prepare(machine)
-    code, said, apt = run(machine, "build", **env)
+def test_on_other_systems_missing_packages_are_printed(fake_system, prepare, env):
+    (fake_system / "lacks-libxxhash").touch()
+    (fake_system / "ninja").unlink()
+    prepare(fake_system)
+    code, said, apt = run(fake_system, "build", **env)
     assert code == 1 and apt == []
     assert "Debian, Ubuntu: libxxhash-dev ninja-build" in said
     assert "Fedora:         ninja-build xxhash-devel" in said
     assert "Homebrew:       ninja xxhash" in said
 
 
-def test_sudo_is_used_by_other_users_than_root(machine):
-    script(machine, "id", "echo 1000")
-    script(machine, "sudo", f'echo "sudo $1" >>{machine}/apt.log; [ "$1" = -n ] && shift; exec "$@"')
-    (machine / "lacks-libuv").touch()
-    (machine / "brings").write_text(f"rm {machine}/lacks-libuv")
-    code, _, apt = run(machine)
+def test_sudo_is_used_by_other_users_than_root(fake_system):
+    script(fake_system, "id", "echo 1000")
+    script(fake_system, "sudo", f'echo "sudo $1" >>{fake_system}/apt.log; [ "$1" = -n ] && shift; exec "$@"')
+    (fake_system / "lacks-libuv").touch()
+    (fake_system / "brings").write_text(f"rm {fake_system}/lacks-libuv")
+    code, _, apt = run(fake_system)
     assert code == 0 and apt[0] == "sudo -n"
 
 
-def test_an_unknown_group_is_rejected(machine):
-    assert run(machine, "everything")[0] == 2
+def test_an_unknown_group_is_rejected(fake_system):
+    assert run(fake_system, "everything")[0] == 2

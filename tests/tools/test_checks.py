@@ -88,7 +88,7 @@ class Tree:
                            stderr=subprocess.STDOUT, timeout=60)
         return p.returncode, p.stdout.splitlines()
 
-    def mend(self):
+    def remove_faults(self):
         for name in self.planted:
             (self.root / name).unlink()
             if (ROOT / name).exists():
@@ -108,14 +108,14 @@ def clean(copy):
     whether a planted one is found."""
     copy.build()
     said = {check: copy.run(check) for check in CHECKS}
-    copy.mend()
+    copy.remove_faults()
     return said
 
 
 @pytest.fixture
 def tree(copy):
     yield copy
-    copy.mend()
+    copy.remove_faults()
 
 
 @pytest.mark.parametrize("check", CHECKS)

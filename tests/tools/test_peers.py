@@ -16,7 +16,7 @@ SCRIPTED = ["node_modules/@modelcontextprotocol/inspector"]  # installed and use
 
 
 @pytest.fixture
-def bare(tmp_path):
+def bare_tree(tmp_path):
     """A copy of the tree's installer and fixtures on a machine that has Python and nothing else."""
     shutil.copytree(LOCKS, tmp_path / "tests" / "peers")
     for name in ("tools/peers", "tests/conftest.py"):
@@ -28,8 +28,8 @@ def bare(tmp_path):
     return tmp_path
 
 
-def on_bare(run, bare, command, ci=""):
-    return run(command, cwd=bare, env={"PATH": os.fspath(bare / "bin"), "CI": ci})
+def run_on_bare_tree(run, bare_tree, command, ci=""):
+    return run(command, cwd=bare_tree, env={"PATH": os.fspath(bare_tree / "bin"), "CI": ci})
 
 
 @pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("conformance", 10), ("others", 10), ("browsers", 4)])
@@ -87,22 +87,22 @@ def test_every_jar_is_pinned_by_hash_without_address():
 @pytest.mark.parametrize("group, program", [
     ("npm", "npm"), ("npm-pins", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("go", "go"),
     ("rmcp", "cargo"), ("java", "mvn")])
-def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare, group, program):
-    ran = on_bare(run, bare, [bare / "tools/peers", group])
+def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare_tree, group, program):
+    ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", group])
     assert ran.code == 1 and ran.out == b"", str(ran)
     assert f"peers: cannot install '{group}': cannot run '{program}'".encode() in ran.err
-    assert list((bare / "build" / "peers").iterdir()) == []
+    assert list((bare_tree / "build" / "peers").iterdir()) == []
 
 
 @pytest.mark.parametrize("changed", ["go/go.sum", "go/client/main.go", "go/server/main.go"])
-def test_a_changed_source_of_a_go_peer_causes_a_new_installation(run, bare, changed):
+def test_a_changed_source_of_a_go_peer_causes_a_new_installation(run, bare_tree, changed):
     """A 'go' that builds nothing is enough to see where its work would be put."""
-    (bare / "bin" / "go").write_text("#!/bin/sh\n")
-    (bare / "bin" / "go").chmod(0o755)
-    before = on_bare(run, bare, [bare / "tools/peers", "go"])
-    with open(bare / "tests/peers" / changed, "a", encoding="utf-8") as file:
+    (bare_tree / "bin" / "go").write_text("#!/bin/sh\n")
+    (bare_tree / "bin" / "go").chmod(0o755)
+    before = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "go"])
+    with open(bare_tree / "tests/peers" / changed, "a", encoding="utf-8") as file:
         file.write("\n")
-    after = on_bare(run, bare, [bare / "tools/peers", "go"])
+    after = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "go"])
     assert (before.code, after.code) == (0, 0) and before.out != after.out, f"{before}\n{after}"
 
 
@@ -115,26 +115,26 @@ def test_all_sources_of_compiled_peers_count():
 
 
 @pytest.fixture
-def stand_in(bare):
+def replace_program(bare_tree):
     """Puts a shell script in the place of a program."""
     def put(name, body):
-        (bare / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
-        (bare / "bin" / name).chmod(0o755)
+        (bare_tree / "bin" / name).write_text(f"#!/bin/sh\n{body}\n")
+        (bare_tree / "bin" / name).chmod(0o755)
 
     for name in ("sh", "cat", "cp", "mkdir", "grep"):
-        (bare / "bin" / name).symlink_to(shutil.which(name))
+        (bare_tree / "bin" / name).symlink_to(shutil.which(name))
     return put
 
 
-def test_the_lock_file_for_cargo_names_its_registry(run, bare, stand_in):
+def test_the_lock_file_for_cargo_names_its_registry(run, bare_tree, replace_program):
     """Asked for a lock of its own, it says the name; the one it builds with has that for every crate with a checksum."""
-    stand_in("cargo", f"""case $1 in
+    replace_program("cargo", f"""case $1 in
 generate-lockfile) echo 'source = "some-registry"' >Cargo.lock ;;
-build) cp Cargo.lock {bare}/given && mkdir -p $CARGO_TARGET_DIR/release && echo built >$CARGO_TARGET_DIR/release/rmcp-peer ;;
+build) cp Cargo.lock {bare_tree}/given && mkdir -p $CARGO_TARGET_DIR/release && echo built >$CARGO_TARGET_DIR/release/rmcp-peer ;;
 esac""")
-    ran = on_bare(run, bare, [bare / "tools/peers", "rmcp"])
+    ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "rmcp"])
     assert ran.code == 0, str(ran)
-    given, lock = (bare / "given").read_text(), (LOCKS / "rmcp/Cargo.lock").read_text()
+    given, lock = (bare_tree / "given").read_text(), (LOCKS / "rmcp/Cargo.lock").read_text()
     assert given.replace('source = "some-registry"\n', "") == lock
     assert given.count('"\nsource = "some-registry"\nchecksum = ') == given.count("source = ") == lock.count("checksum = ")
     home = pathlib.Path(ran.out.decode().strip())
@@ -142,36 +142,36 @@ esac""")
 
 
 @pytest.mark.parametrize("named", ["", "source = \"one\"\nsource = \"two\""])
-def test_a_cargo_with_no_or_two_registries_is_rejected(run, bare, stand_in, named):
-    stand_in("cargo", f"printf '%s\\n' '{named}' >Cargo.lock")
-    ran = on_bare(run, bare, [bare / "tools/peers", "rmcp"])
+def test_a_cargo_with_no_or_two_registries_is_rejected(run, bare_tree, replace_program, named):
+    replace_program("cargo", f"printf '%s\\n' '{named}' >Cargo.lock")
+    ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "rmcp"])
     assert ran.code == 1 and b"peers: cannot install 'rmcp': Cargo names" in ran.err, str(ran)
-    assert list((bare / "build" / "peers").iterdir()) == []
+    assert list((bare_tree / "build" / "peers").iterdir()) == []
 
 
 @pytest.mark.parametrize("content, code", [("good", 0), ("forged", 1)])
-def test_a_forged_jar_is_rejected(run, bare, stand_in, content, code):
-    stand_in("mvn", f"""for word; do case $word in -DoutputDirectory=*) echo {content} >"${{word#*=}}/one.jar" ;; esac; done""")
-    stand_in("javac", "exit 0")
+def test_a_forged_jar_is_rejected(run, bare_tree, replace_program, content, code):
+    replace_program("mvn", f"""for word; do case $word in -DoutputDirectory=*) echo {content} >"${{word#*=}}/one.jar" ;; esac; done""")
+    replace_program("javac", "exit 0")
     good = hashlib.sha256(b"good\n").hexdigest()
-    (bare / "tests/peers/java/jars.lock").write_text(f"{good}  one.jar\n")
-    ran = on_bare(run, bare, [bare / "tools/peers", "java"])
+    (bare_tree / "tests/peers/java/jars.lock").write_text(f"{good}  one.jar\n")
+    ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "java"])
     assert ran.code == code, str(ran)
     assert (b"peers: cannot install 'java': the jars DO NOT MATCH THE HASHES" in ran.err) == bool(code), str(ran)
-    assert len(list((bare / "build" / "peers").iterdir())) == 1 - code
+    assert len(list((bare_tree / "build" / "peers").iterdir())) == 1 - code
 
 
-def test_a_forged_package_is_rejected(run, bare):
-    (bare / "wheels").mkdir()
-    with zipfile.ZipFile(bare / "wheels" / "pluggy-1.7.0-py3-none-any.whl", "w") as wheel:
+def test_a_forged_package_is_rejected(run, bare_tree):
+    (bare_tree / "wheels").mkdir()
+    with zipfile.ZipFile(bare_tree / "wheels" / "pluggy-1.7.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr("pluggy-1.7.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: pluggy\nVersion: 1.7.0\n")
-    lock = bare / "tests/peers/requirements.lock"
+    lock = bare_tree / "tests/peers/requirements.lock"
     lock.write_text(re.search(r"^pluggy==(.*\\\n)*.*\n", lock.read_text(), re.M)[0])
-    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": os.fspath(bare / "wheels")}
-    ran = run([bare / "tools/peers", "python"], cwd=bare, env=offline)
+    offline = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": os.fspath(bare_tree / "wheels")}
+    ran = run([bare_tree / "tools/peers", "python"], cwd=bare_tree, env=offline)
     assert ran.code == 1 and b"DO NOT MATCH THE HASHES" in ran.err, str(ran)
     assert b"peers: cannot install 'python'" in ran.err
-    assert list((bare / "build" / "peers").iterdir()) == []
+    assert list((bare_tree / "build" / "peers").iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
@@ -180,20 +180,20 @@ def test_usage_errors_are_explained(run, arguments):
     assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|conformance|others|python|fastmcp|mcp-recorder|go|rmcp|java|agents|"), str(ran)
 
 
-def test_a_missing_peer_is_a_visible_skip(run, bare):
-    ran = on_bare(run, bare, [sys.executable, "-m", "pytest", "-q", "tests"])
+def test_a_missing_peer_is_a_visible_skip(run, bare_tree):
+    ran = run_on_bare_tree(run, bare_tree, [sys.executable, "-m", "pytest", "-q", "tests"])
     assert ran.code == 0, str(ran)
     assert b"1 skipped" in ran.out and b"NOT RUN tests/test_one.py::test_that_needs_a_peer: " in ran.out, str(ran)
 
 
-def test_a_missing_peer_is_a_failure_in_ci(run, bare):
-    ran = on_bare(run, bare, [sys.executable, "-m", "pytest", "-q", "tests"], ci="true")
+def test_a_missing_peer_is_a_failure_in_ci(run, bare_tree):
+    ran = run_on_bare_tree(run, bare_tree, [sys.executable, "-m", "pytest", "-q", "tests"], ci="true")
     assert ran.code == 1 and b"cannot install 'npm'" in ran.out, str(ran)
 
 
-def test_any_other_missing_requirement_is_a_failure_in_ci(run, bare):
+def test_any_other_missing_requirement_is_a_failure_in_ci(run, bare_tree):
     """In a fixture or in a test; what is known to fail is something else."""
-    (bare / "tests" / "test_one.py").write_text("""import pytest
+    (bare_tree / "tests" / "test_one.py").write_text("""import pytest
 
 @pytest.fixture
 def may_trace(): pytest.skip("no tracing here")
@@ -203,8 +203,8 @@ def test_itself(): pytest.skip("no shell here")
 def test_known(): assert False
 """)
     words = [sys.executable, "-m", "pytest", "-q", "tests"]
-    ran = on_bare(run, bare, words)
+    ran = run_on_bare_tree(run, bare_tree, words)
     assert ran.code == 0 and b"2 skipped, 1 xfailed" in ran.out, str(ran)
-    ran = on_bare(run, bare, words, ci="true")
+    ran = run_on_bare_tree(run, bare_tree, words, ci="true")
     assert ran.code == 1 and b"1 failed, 1 xfailed, 1 error" in ran.out, str(ran)
     assert b"no tracing here" in ran.out and b"no shell here" in ran.out, str(ran)

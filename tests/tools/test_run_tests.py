@@ -23,7 +23,7 @@ def runner(tmp_path, monkeypatch):
     return module
 
 
-def end_of(runner, monkeypatch, capsys, *suites):
+def run_result(runner, monkeypatch, capsys, *suites):
     """Exit code and output of a run of these (name, cases)."""
     monkeypatch.setattr("sys.argv", ["run-tests", "check"])
     runner.SUITES = [runner.Suite(name, "check", lambda suite, cases=cases: cases)
@@ -33,7 +33,7 @@ def end_of(runner, monkeypatch, capsys, *suites):
 
 def test_all_passed(runner, monkeypatch, capsys):
     case = runner.Case
-    code, out = end_of(runner, monkeypatch, capsys, ("a", [case("x", "passed")] * 2),
+    code, out = run_result(runner, monkeypatch, capsys, ("a", [case("x", "passed")] * 2),
                        ("b", [case("y", "passed")]))
     assert (code, out[-1]) == (0, "3 passed, 0 failed")
 
@@ -41,7 +41,7 @@ def test_all_passed(runner, monkeypatch, capsys):
 def test_a_failure_prints_its_log_once_and_fails(runner, monkeypatch, capsys):
     log = "[ RUN      ] y\n[  ERROR   ] --- 1 != 2\n[       OK ] z\n"
     case = runner.Case
-    code, out = end_of(runner, monkeypatch, capsys,
+    code, out = run_result(runner, monkeypatch, capsys,
                        ("a", [case("x", "passed"), case("y", "failed", log), case("w", "failed", log)]))
     assert (code, out[-1]) == (1, "1 passed, 2 failed")
     assert "  FAILED a: y" in out and "  FAILED a: w" in out
@@ -51,7 +51,7 @@ def test_a_failure_prints_its_log_once_and_fails(runner, monkeypatch, capsys):
 
 def test_a_skip_is_visible(runner, monkeypatch, capsys):
     case = runner.Case
-    code, out = end_of(runner, monkeypatch, capsys,
+    code, out = run_result(runner, monkeypatch, capsys,
                        ("a", [case("x", "passed"), case("y", "skipped", "no network")]))
     assert (code, out[-1]) == (0, "1 passed, 0 failed, 1 skipped")
     assert "  SKIPPED a: y" in out and "    no network" in out
@@ -59,27 +59,27 @@ def test_a_skip_is_visible(runner, monkeypatch, capsys):
 
 def test_selected_output_is_printed(runner, monkeypatch, capsys):
     cases = [runner.Case("x", outcome, shown=f"a {outcome}\nb") for outcome in ("passed", "failed")]
-    _, out = end_of(runner, monkeypatch, capsys, ("a", cases))
+    _, out = run_result(runner, monkeypatch, capsys, ("a", cases))
     assert out[1:5] == ["    a passed", "    b", "    a failed", "    b"]
 
 
 def test_a_skip_in_ci_is_a_failure(runner, monkeypatch, capsys):
     case = runner.Case
     monkeypatch.setenv("CI", "true")
-    code, out = end_of(runner, monkeypatch, capsys, ("a", [case("x", "passed"), case("y", "skipped")]))
+    code, out = run_result(runner, monkeypatch, capsys, ("a", [case("x", "passed"), case("y", "skipped")]))
     assert (code, out[-1]) == (1, "1 passed, 1 failed")
 
 
 def test_an_empty_run_is_a_failure(runner, monkeypatch, capsys):
-    assert end_of(runner, monkeypatch, capsys) == (1, ["no tests ran", "0 passed, 0 failed"])
-    code, out = end_of(runner, monkeypatch, capsys, ("a", [runner.Case("x", "passed")]), ("b", []))
+    assert run_result(runner, monkeypatch, capsys) == (1, ["no tests ran", "0 passed, 0 failed"])
+    code, out = run_result(runner, monkeypatch, capsys, ("a", [runner.Case("x", "passed")]), ("b", []))
     assert (code, out[-1]) == (1, "1 passed, 1 failed")
 
 
 def test_a_test_file_outside_every_suite_is_a_failure(runner, monkeypatch, capsys):
     (runner.ROOT / "tests/lost").mkdir(parents=True)
     (runner.ROOT / "tests/lost/test_x.py").write_text("")
-    code, out = end_of(runner, monkeypatch, capsys, ("a", [runner.Case("x", "passed")]))
+    code, out = run_result(runner, monkeypatch, capsys, ("a", [runner.Case("x", "passed")]))
     assert (code, out[-1]) == (1, "1 passed, 1 failed")
     assert "  FAILED tests: tests/lost/test_x.py: in no suite of tools/run-tests" in out
 

@@ -116,7 +116,7 @@ def cases(rng, count):
         yield mutate(rng, text)
 
 
-def laxer(text, our_end, their_end):
+def node_strictness(text, our_end, their_end):
     """Why Node refuses what we take."""
     if their_end == "! HPE_INVALID_METHOD":
         amid = our_end in ("body", "trailers")
@@ -155,7 +155,7 @@ def verdict(text, ours, theirs):
     if they_refuse and our_end in ("head", "extension", "trailers"):
         return "Node refuses before the line is whole"
     if they_refuse:
-        return laxer(text, our_end, their_end)
+        return node_strictness(text, our_end, their_end)
     if (our_end, their_end) in (("extension", "body"), ("trailers", "body"), ("head", "more")):
         return "the same"
     if their_end == "upgrade" or theirs[-1] == "upgrade":
