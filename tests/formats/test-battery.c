@@ -450,7 +450,7 @@ static bool at_line_end(struct str text, size_t at)
 static void cut_everywhere(const struct sample *s)
 {
     struct outcome good;
-    size_t said = 0;
+    size_t shorter_length = 0;
 
     must_read(&good, s->name, s->format, s->text);
     for (size_t cut = 0; cut < s->text.len; cut++) {
@@ -464,9 +464,9 @@ static void cut_everywhere(const struct sample *s)
         if (read_damaged(&o, s, when, text, &good)) {
             if (!whole_lines && !o.pieces.failed && !o.pieces.warning_count)
                 fail_msg("%s, %s: nothing is said of it", s->name, when);
-            if (o.view.len < said && !o.pieces.failed)
+            if (o.view.len < shorter_length && !o.pieces.failed)
                 fail_msg("%s, %s: less than of a shorter piece", s->name, when);
-            said = o.view.len;
+            shorter_length = o.view.len;
             outcome_release(&o);
         }
         free(copy);

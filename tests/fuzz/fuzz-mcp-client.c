@@ -17,7 +17,7 @@
 
 struct fuzz_run {
     struct action_sink out;
-    struct mcp_client speaker;
+    struct mcp_client client;
     struct json json;
     struct buf text;
     uint64_t *timers; /* that were set */
@@ -34,13 +34,14 @@ struct fuzz_run {
 
 static void check_request(struct fuzz_run *s, const struct action *a)
 {
-    const struct action_request *ask = a->request;
+    const struct action_request *sent_request = a->request;
 
     BUG_IF(a->route.exchange <= s->latest);
-    BUG_IF(!str_starts(ask->target, STR("/")) || !url_has_valid_chars(ask->target));
-    for (size_t i = 0; i < ask->headers.count; i++)
-        BUG_IF(!headers_is_token(ask->headers.at[i].name) ||
-               !headers_is_value(ask->headers.at[i].value));
+    BUG_IF(!str_starts(sent_request->target, STR("/")) ||
+           !url_has_valid_chars(sent_request->target));
+    for (size_t i = 0; i < sent_request->headers.count; i++)
+        BUG_IF(!headers_is_token(sent_request->headers.at[i].name) ||
+               !headers_is_value(sent_request->headers.at[i].value));
     s->latest = a->route.exchange;
     s->open = mem_reserve(s->open, &s->open_cap, s->open_count + 1, sizeof *s->open);
     s->open[s->open_count++] = (struct open_request){ .exchange = a->route.exchange };
@@ -94,7 +95,7 @@ static void put_action(struct action_sink *self, const struct action *a)
 static void step(struct fuzz_run *s, struct event ev)
 {
     ev.now_us = s->now_us += 1000;
-    mcp_client_step(&s->speaker, &ev);
+    mcp_client_step(&s->client, &ev);
 }
 
 static void run_timer(struct fuzz_run *s)
@@ -133,14 +134,14 @@ static void send_data(struct fuzz_run *s, uint64_t exchange, const char *before,
 }
 
 /* A line about one of those that are under way. */
-static void run_response(struct fuzz_run *s, char what, struct open_request *asked,
+static void run_response(struct fuzz_run *s, char what, struct open_request *open_req,
                          struct str rest)
 {
-    uint64_t exchange = asked->exchange;
+    uint64_t exchange = open_req->exchange;
 
-    if ((what == 'h') == asked->begun && what != 'k' && what != 'f')
+    if ((what == 'h') == open_req->begun && what != 'k' && what != 'f')
         return; /* as HTTP has it: one head, and then the rest */
-    asked->begun = asked->begun || what == 'h';
+    open_req->begun = open_req->begun || what == 'h';
     if (what == 'k')
         step(s, (struct event){ .kind = EVENT_REQUEST_SENT, .exchange = exchange });
     else if (what == 'h')
@@ -204,11 +205,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     BUG_IF(!url_parse(&url, STR("http://server/a/mcp?x=1"), &e));
     json_init(&s.json);
     buf_init(&s.text, size + 64);
-    mcp_client_init(&s.speaker, &url, &s.out);
+    mcp_client_init(&s.client, &url, &s.out);
     while (text.len)
         run_line(&s, str_cut(&text, '\n'));
     end_run(&s);
-    mcp_client_release(&s.speaker);
+    mcp_client_release(&s.client);
     json_release(&s.json);
     buf_release(&s.text);
     free(s.timers);

@@ -76,24 +76,24 @@ static void run_endpoints(struct split_input *c, struct buf *seen, const char *m
     enum sse_endpoint_filter_next next = SSE_ENDPOINT_MORE;
     struct sse_endpoint_filter f;
     struct str piece;
-    struct buf said;
+    struct buf events_text;
 
     sse_endpoint_filter_init(&f);
-    buf_init(&said, SEEN_MAX);
+    buf_init(&events_text, SEEN_MAX);
     while (split_input_next(c, &piece)) {
         if (next == SSE_ENDPOINT_TOO_LATE)
             continue;
         sse_endpoint_filter_feed(&f, piece);
         while ((next = sse_endpoint_filter_next(&f, seen)) == SSE_ENDPOINT_FOUND) {
-            buf_clear(&said);
-            buf_add(&said, mark ? str_z(mark) : sse_endpoint_filter_data(&f));
-            sse_endpoint_filter_replace(&f, buf_str(&said), seen);
+            buf_clear(&events_text);
+            buf_add(&events_text, mark ? str_z(mark) : sse_endpoint_filter_data(&f));
+            sse_endpoint_filter_replace(&f, buf_str(&events_text), seen);
         }
     }
     if (next != SSE_ENDPOINT_TOO_LATE)
         sse_endpoint_filter_end(&f, seen);
     sse_endpoint_filter_release(&f);
-    buf_release(&said);
+    buf_release(&events_text);
 }
 
 /* With what it says put in place of what it says, a stream is what it was. */

@@ -214,9 +214,9 @@ def serve_session(tools, requests):
                                       "serverInfo": {"name": "s", "version": "1"}, "instructions": f"send {credentials}"},
                        "tools/list": {"tools": [{**tools[0], "description": f"you are {credentials}"}, *tools[1:]]}}
             if message.get("method") in results:
-                conn.answer(json_=result(message["id"], results[message["method"]]))
+                conn.respond(json_=result(message["id"], results[message["method"]]))
             else:
-                conn.answer(status=202 if message else 405)
+                conn.respond(status=202 if message else 405)
     return serve
 
 

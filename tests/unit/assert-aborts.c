@@ -20,7 +20,7 @@ static _Noreturn void run_child(void (*act)(void), int err)
 
 void assert_aborts(void (*act)(void), const char *says)
 {
-    char said[1024];
+    char output[1024];
     size_t len = 0;
     ssize_t n;
     int fds[2], status;
@@ -32,13 +32,14 @@ void assert_aborts(void (*act)(void), const char *says)
     if (child == 0)
         run_child(act, fds[1]);
     close(fds[1]);
-    while (len < sizeof said - 1 && (n = read(fds[0], said + len, sizeof said - 1 - len)) > 0)
+    while (len < sizeof output - 1 &&
+           (n = read(fds[0], output + len, sizeof output - 1 - len)) > 0)
         len += (size_t)n;
-    said[len] = '\0';
+    output[len] = '\0';
     close(fds[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
-        fail_msg("not aborted, status %d; it said: %s", status, said);
-    if (!strstr(said, says))
-        fail_msg("said '%s', not '%s'", said, says);
+        fail_msg("not aborted, status %d; it said: %s", status, output);
+    if (!strstr(output, says))
+        fail_msg("said '%s', not '%s'", output, says);
 }

@@ -84,11 +84,11 @@ static void capture_log(void *to, struct str line)
 int cli_run(struct cli *d, const char *line)
 {
     char *none[] = { NULL }, *argv[CLI_WORDS + 1], words[1024], *rest = words;
-    const struct dispatch world = { .sys = &d->faults.sys,
-                                    .commands = command_table,
-                                    .env = d->env ? d->env : none,
-                                    .log = { .write = capture_log, .arg = &d->err },
-                                    .out_is_tty = d->tty };
+    const struct dispatch dispatch_config = { .sys = &d->faults.sys,
+                                              .commands = command_table,
+                                              .env = d->env ? d->env : none,
+                                              .log = { .write = capture_log, .arg = &d->err },
+                                              .out_is_tty = d->tty };
     int argc = 0;
 
     assert_true(strlen(line) < sizeof words);
@@ -100,5 +100,5 @@ int cli_run(struct cli *d, const char *line)
     argv[argc] = NULL;
     buf_clear(&d->out);
     buf_clear(&d->err);
-    return dispatch_run(&world, argc, argv);
+    return dispatch_run(&dispatch_config, argc, argv);
 }

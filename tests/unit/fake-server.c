@@ -109,7 +109,7 @@ static void run_step(struct fake_server *p, const struct fake_server_step *s)
     case FAKE_GULP:
         expect_text(p, s->text, s->count);
         break;
-    case FAKE_SAYS:
+    case FAKE_SENDS:
     case FAKE_FLOOD:
         send_text(p, s->text, s->count);
         break;

@@ -14,7 +14,7 @@ enum fake_server_action {
     FAKE_DONE,   /* the end of the script; what is open is closed */
     FAKE_ACCEPT, /* the next connection; the one before it stays open */
     FAKE_SEES,   /* reads exactly this text */
-    FAKE_SAYS,   /* sends it */
+    FAKE_SENDS,  /* sends it */
     FAKE_FLOOD,  /* sends `count` bytes 'x' */
     FAKE_GULP,   /* reads `count` bytes of whatever */
     FAKE_EOF,    /* sees the end of the connection, or its reset, and nothing else */

@@ -33,7 +33,7 @@ struct playbook {
     } timers[TIMERS];
     size_t timer_count;
     bool over_http;
-    bool taped; /* the recording was made on HTTP */
+    bool is_http_recording; /* the recording was made on HTTP */
     bool playing;
 };
 
@@ -200,16 +200,16 @@ static void fill_fixed(void *to, size_t size)
 static void read_recording(struct playbook *p)
 {
     struct str rest = buf_str(&p->recording);
-    struct line_recorder tape;
+    struct line_recorder recorder;
 
-    if (!p->taped) {
+    if (!p->is_http_recording) {
         terse_feed_plain(&p->http.sink, rest);
         return;
     }
-    line_recorder_init(&tape, &p->http.sink);
+    line_recorder_init(&recorder, &p->http.sink);
     while (rest.len)
-        line_recorder_add(&tape, str_cut(&rest, '\n'));
-    line_recorder_release(&tape);
+        line_recorder_add(&recorder, str_cut(&rest, '\n'));
+    line_recorder_release(&recorder);
 }
 
 static void start_replay(struct playbook *p, const struct replay_options *options)
@@ -454,7 +454,7 @@ static void collect_recording(struct playbook *p, struct str text)
 
         played = played || str_starts(line, STR("options "));
         p->over_http = p->over_http || http;
-        p->taped = p->taped || (http && !played);
+        p->is_http_recording = p->is_http_recording || (http && !played);
         if (!is_recorded(line) && (!http || played))
             continue;
         buf_add(&p->recording, line);

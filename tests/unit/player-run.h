@@ -87,11 +87,11 @@ static inline bool player_run_respond(struct player_run *t, const char *id)
     struct terse_scanned s;
     struct str text = arena_printf(&a, "{'id':%s,'result':{}}", id);
     struct mcp_message m = mcp_classify(terse_scan(&s, text.at), &s.arena);
-    bool heard = player_handle_response(&t->player, &m);
+    bool was_handled = player_handle_response(&t->player, &m);
 
     terse_scanned_release(&s);
     arena_release(&a);
-    return heard;
+    return was_handled;
 }
 
 static inline void player_run_cancel(struct player_run *t, const char *id)

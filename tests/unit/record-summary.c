@@ -134,13 +134,13 @@ static void add_latency(struct record_summary *l, const struct record *r)
 static void pair_message(struct record_summary *l, const struct record *r,
                          const struct mcp_message *m)
 {
-    const struct pairing_request *asked;
+    const struct pairing_request *request;
 
     if (m->kind == MCP_REQUEST) {
         l->entries[l->entry_count - 1].needs |= FEATURE_UNPAIRED;
         pairing_add_request(&l->pairs, r, m, l->entry_count - 1);
-    } else if (mcp_is_response(m) && (asked = pairing_match_response(&l->pairs, r, m))) {
-        l->entries[asked->tag].needs &= ~(unsigned)FEATURE_UNPAIRED;
+    } else if (mcp_is_response(m) && (request = pairing_match_response(&l->pairs, r, m))) {
+        l->entries[request->tag].needs &= ~(unsigned)FEATURE_UNPAIRED;
     } else if (mcp_is_response(m) && r->message.dir == TO_CLIENT) {
         l->entries[l->entry_count - 1].needs |= FEATURE_UNPAIRED;
     }
@@ -283,7 +283,7 @@ static void add_record(struct record_summary *l, const struct record *r)
 static bool record_summary_put(struct sink *self, const struct record *r, struct err *e)
 {
     struct record_summary *l = (struct record_summary *)self;
-    bool said = r->kind == RECORD_MESSAGE;
+    bool is_message = r->kind == RECORD_MESSAGE;
 
     (void)e;
     l->features |= features_of(r);
@@ -293,10 +293,10 @@ static bool record_summary_put(struct sink *self, const struct record *r, struct
     add_number(l, FEATURE_HTTP, "session", r->has & HAS_SESSION, r->session);
     add_number(l, FEATURE_HTTP, "exchange", r->has & HAS_EXCHANGE, r->exchange);
     add_number(l, FEATURE_HTTP, "stream", r->has & HAS_STREAM, r->stream);
-    add_number(l, said ? FEATURE_CONN : RECORD_SUMMARY_OTHER, "conn", r->has & HAS_CONN,
+    add_number(l, is_message ? FEATURE_CONN : RECORD_SUMMARY_OTHER, "conn", r->has & HAS_CONN,
                r->conn);
-    add_number(l, said ? FEATURE_MICROSECONDS : RECORD_SUMMARY_OTHER, "us", r->has & HAS_US,
-               (uint64_t)r->us);
+    add_number(l, is_message ? FEATURE_MICROSECONDS : RECORD_SUMMARY_OTHER, "us",
+               r->has & HAS_US, (uint64_t)r->us);
     add_text(l, FEATURE_UNKNOWN_MEMBERS, "extra", r->unknown_members);
     add_number(l, RECORD_SUMMARY_OTHER, "wall", r->has & HAS_WALL, (uint64_t)r->wall_us);
     return true;

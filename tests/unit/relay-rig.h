@@ -66,11 +66,12 @@ static inline struct str rig_on_request_end(void *to, struct http_relay_exchange
 }
 
 static inline void rig_on_head(void *to, struct http_relay_exchange *p,
-                               const struct request_head *asked, const struct response_head *r)
+                               const struct request_head *request_head_of,
+                               const struct response_head *r)
 {
     struct rig *g = to;
 
-    assert_false(g->uncommitted || !asked->path.len);
+    assert_false(g->uncommitted || !request_head_of->path.len);
     g->uncommitted = true;
     p->is_rewritten = g->edits;
     buf_printf(&g->seen, "head %u\n", r->status);
@@ -206,12 +207,13 @@ static inline void close_rig(struct rig *g)
 }
 
 /* Sends the client's text, and reads its response to the end. */
-static inline void rig_exchange(struct rig *g, const char *say, const char *hear)
+static inline void rig_exchange(struct rig *g, const char *request_bytes,
+                                const char *expected_bytes)
 {
     buf_clear(&g->received);
-    raw_client_send(g->client, str_z(say));
-    raw_client_receive(g->loop, g->client, &g->received, str_z(hear));
-    assert_str(buf_str(&g->received), str_z(hear));
+    raw_client_send(g->client, str_z(request_bytes));
+    raw_client_receive(g->loop, g->client, &g->received, str_z(expected_bytes));
+    assert_str(buf_str(&g->received), str_z(expected_bytes));
 }
 
 static inline void assert_seen(struct rig *g, const char *want)

@@ -31,7 +31,8 @@ static void complete_written_lines_are_removed(void **state)
 
 static void unwritten_lines_are_lost_or_unreported(void **state)
 {
-    struct line_queue_loss told = { .by_direction[2].lines = 7 }, lost = { 0 }, untold = { 0 };
+    struct line_queue_loss reported = { .by_direction[2].lines = 7 }, lost = { 0 },
+                           untold = { 0 };
     struct appender_lines p;
 
     (void)state;
@@ -40,7 +41,7 @@ static void unwritten_lines_are_lost_or_unreported(void **state)
     assert_null(appender_lines_next(&p));
     appender_lines_add_text(&p, STR("head\n"));
     add(&p, STR("one\n"));
-    appender_lines_add_gap(&p, STR("gap\n"), &told);
+    appender_lines_add_gap(&p, STR("gap\n"), &reported);
     add(&p, STR("two\n"));
     assert_int_equal(appender_lines_advance(&p, 5)->kind, APPENDER_TEXT);
     assert_int_equal(appender_lines_advance(&p, 4)->kind, APPENDER_RECORD);

@@ -112,7 +112,7 @@ static void assert_file_ends(const char *path, const char *want)
     buf_release(&got);
 }
 
-static void assert_told(struct bench *b, enum appender_problem kind, const char *msg)
+static void assert_reported(struct bench *b, enum appender_problem kind, const char *msg)
 {
     struct err e = ERR_NONE;
 
@@ -121,9 +121,9 @@ static void assert_told(struct bench *b, enum appender_problem kind, const char 
         assert_string_equal(e.msg, msg);
 }
 
-static void assert_nothing_told(struct bench *b)
+static void assert_nothing_reported(struct bench *b)
 {
-    assert_told(b, APPENDER_OK, NULL);
+    assert_reported(b, APPENDER_OK, NULL);
 }
 
 static uint64_t lost_messages(const struct bench *b)
@@ -151,7 +151,7 @@ static void add_lines_returns_after_the_line_is_in_the_file(void **state)
     assert_true(appender_is_healthy(b.a));
     assert_int_equal(appender_size(b.a), 8);
     end(&b, "last\n");
-    assert_nothing_told(&b);
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_content("file", STR("one\ntwo\nlast\n"));
     assert_false(b.how.unsynced || b.how.timed_out);
@@ -189,7 +189,7 @@ static void the_file_gets_every_line_after_any_failure(void **state)
         assert_int_equal(lost_messages(&b), 0);
         assert_int_equal(appender_next_problem(b.a, &e), APPENDER_FAILED);
         assert_true(str_starts(str_z(e.msg), STR("cannot write 'file': ")));
-        assert_nothing_told(&b);
+        assert_nothing_reported(&b);
         appender_free(b.a);
         assert_content("file", STR("one\ntwo\nthree\nfour\nlast\n"));
         unlink("file");
@@ -209,7 +209,7 @@ static void interruptions_and_short_writes_lose_no_line(void **state)
     assert_content("file", STR("one\n"));
     assert_true(appender_is_healthy(b.a));
     end(&b, "last\n");
-    assert_nothing_told(&b);
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_content("file", STR("one\nlast\n"));
 }
@@ -290,9 +290,9 @@ static void lines_over_max_memory_become_a_gap_with_the_right_counts(void **stat
     put_in(&b, "fffffff", 0);
     close(gate[1]);
     end(&b, "last\n");
-    assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
-    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': No space left on device");
-    assert_nothing_told(&b);
+    assert_reported(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_reported(&b, APPENDER_DROPPED, "cannot write 'file': No space left on device");
+    assert_nothing_reported(&b);
     appender_free(b.a);
     close(gate[0]);
     assert_content("file", STR("first\nGAP 1/2 1/3 1/4 No space left on device\n"
@@ -404,9 +404,9 @@ static void a_hanging_write_does_not_block_the_end(void **state)
     end(&b, "last\n");
     assert_true(b.how.timed_out && b.how.unsynced);
     assert_int_equal(lost_messages(&b), 2);
-    assert_told(&b, APPENDER_FAILED, "cannot write 'file': Input/output error");
-    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': the disk does not respond");
-    assert_nothing_told(&b);
+    assert_reported(&b, APPENDER_FAILED, "cannot write 'file': Input/output error");
+    assert_reported(&b, APPENDER_DROPPED, "cannot write 'file': the disk does not respond");
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_content("file", STR("one\n"));
     close(gate[1]); /* the thread comes back, and finds that it is alone */
@@ -424,7 +424,7 @@ static void a_slow_end_is_reported_once(void **state)
     (void)state;
     for (int hangs = 0; hangs < 2; hangs++) {
         static struct bench b; /* a thread outlives the test's own frame */
-        int gate[2], told = 0;
+        int gate[2], reported = 0;
 
         assert_int_equal(pipe(gate), 0);
         prepare(&b);
@@ -434,12 +434,12 @@ static void a_slow_end_is_reported_once(void **state)
             b.c.finish_us = 5000;
         }
         b.c.on_slow_finish = count_it;
-        b.c.arg = &told;
+        b.c.arg = &reported;
         begin(&b);
         put(&b, "one");
         end(&b, "last\n");
         assert_int_equal(b.how.timed_out, hangs);
-        assert_int_equal(told, hangs);
+        assert_int_equal(reported, hangs);
         fault_wait_for(&b.f, FAULT_FSYNC, 1);
         appender_free(b.a);
         close(gate[1]);
@@ -463,7 +463,7 @@ static void a_hanging_sync_does_not_block_the_end(void **state)
     put(&b, "one");
     fault_wait_for(&b.f, FAULT_CLOSE, 1); /* of the folder */
     end(&b, "last\n");
-    assert_told(&b, APPENDER_UNSYNCED, "cannot sync 'file': the disk does not respond");
+    assert_reported(&b, APPENDER_UNSYNCED, "cannot sync 'file': the disk does not respond");
     assert_true(b.how.unsynced && !b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
     appender_free(b.a);
@@ -490,9 +490,9 @@ static void lines_lost_at_the_end_are_counted(void **state)
     fault_wait_for(&b.f, FAULT_WRITE, 3);
     put_in(&b, "three", 2);
     end(&b, "last\n");
-    assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
-    assert_told(&b, APPENDER_DROPPED, "cannot write 'file': No space left on device");
-    assert_nothing_told(&b);
+    assert_reported(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_reported(&b, APPENDER_DROPPED, "cannot write 'file': No space left on device");
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_int_equal(lost_messages(&b), 2);
     assert_content("file", STR("one\nGAP 0/0 1/3 1/5 No space left on device\nlast\n"));
@@ -530,8 +530,8 @@ static void writes_are_retried_until_the_time_limit_of_the_end(void **state)
     put(&b, "two");
     put(&b, "three");
     end(&b, "last\n");
-    assert_told(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
-    assert_nothing_told(&b);
+    assert_reported(&b, APPENDER_FAILED, "cannot write 'file': No space left on device");
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_false(b.how.timed_out);
     assert_int_equal(lost_messages(&b), 0);
@@ -632,8 +632,8 @@ static void no_line_is_written_before_an_earlier_one_that_has_no_room(void **sta
     assert_content("file", STR("one\n"));
     allow(RLIM_INFINITY);
     end(&b, "last\n");
-    assert_told(&b, APPENDER_FAILED, "cannot write 'file': File too large");
-    assert_nothing_told(&b);
+    assert_reported(&b, APPENDER_FAILED, "cannot write 'file': File too large");
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_int_equal(lost_messages(&b), 0);
     assert_file_starts("file", "one\nxxx");
@@ -656,8 +656,8 @@ static void a_full_file_gets_gap_and_last_line(void **state)
             put_in(&b, "message", 1);
         end(&b, "last\n");
         allow(RLIM_INFINITY);
-        assert_told(&b, APPENDER_FAILED, "cannot write 'file': File too large");
-        assert_told(&b, APPENDER_DROPPED, "cannot write 'file': File too large");
+        assert_reported(&b, APPENDER_FAILED, "cannot write 'file': File too large");
+        assert_reported(&b, APPENDER_DROPPED, "cannot write 'file': File too large");
         appender_free(b.a);
         assert_false(b.how.timed_out);
         assert_gap_accounts_for(&b, 300);
@@ -722,9 +722,9 @@ static void endless_interruptions_are_a_failed_write(void **state)
         put(&b, "two");
         assert_false(appender_is_healthy(b.a));
         end(&b, "last\n");
-        assert_told(&b, APPENDER_FAILED,
-                    i ? "cannot write 'file': Interrupted system call"
-                      : "cannot write 'file': Resource temporarily unavailable");
+        assert_reported(&b, APPENDER_FAILED,
+                        i ? "cannot write 'file': Interrupted system call"
+                          : "cannot write 'file': Resource temporarily unavailable");
         appender_free(b.a);
         assert_int_equal(lost_messages(&b), 1);
         assert_content("file", STR("one\n"));
@@ -811,7 +811,7 @@ static void a_failed_sync_is_reported_and_noted_in_the_file(void **state)
     put(&b, "four");
     fault_wait_for(&b.f, FAULT_FDATASYNC, 2);
     end(&b, "last\n");
-    assert_nothing_told(&b);
+    assert_nothing_reported(&b);
     appender_free(b.a);
     assert_true(b.how.unsynced);
     assert_int_equal(lost_messages(&b), 0);

@@ -25,11 +25,11 @@ static void check(const char *recording, const char *want)
 #define LISTEN(id) "c2s {'id':" #id ",'method':'subscriptions/listen','params':{" META "}}\n"
 #define LIST(id) "c2s {'id':" #id ",'method':'tools/list'}\n"
 #define ANSWER(id) "s2c {'id':" #id ",'result':{}}\n"
-#define SAY(n) "s2c {'method':'notifications/message','n':" #n "}\n"
+#define NOTIFICATION(n) "s2c {'method':'notifications/message','n':" #n "}\n"
 #define TELL(id, n)                                                                            \
     "s2c {'method':'notifications/tools/list_changed','n':" #n                                 \
     ",'params':{'_meta':{'io.modelcontextprotocol/subscriptionId':" #id "}}}\n"
-#define ASK(id) "s2c {'id':" #id ",'method':'sampling/createMessage','n':" #id "}\n"
+#define SERVER_REQUEST(id) "s2c {'id':" #id ",'method':'sampling/createMessage','n':" #id "}\n"
 #define ASK_ABOUT(id, task)                                                                    \
     "s2c {'id':" #id ",'method':'sampling/createMessage','n':" #id                             \
     ",'params':{'_meta':{'io.modelcontextprotocol/related-task':{'taskId':'" task "'}}}}\n"
@@ -46,7 +46,8 @@ static void check(const char *recording, const char *want)
 static void messages_on_the_stream_of_a_call_belong_to_it(void **state)
 {
     (void)state;
-    check(FIRST X(1) CALL(1) X(2) CALL(2) X(1) SAY(5) X(2) SAY(6) X(2) ANSWER(2) X(1) ANSWER(1),
+    check(FIRST X(1) CALL(1) X(2) CALL(2) X(1) NOTIFICATION(5) X(2) NOTIFICATION(6) X(2)
+              ANSWER(2) X(1) ANSWER(1),
           "1: .; 2: 5 .; 3: 6 .");
 }
 
@@ -70,45 +71,46 @@ static void a_new_process_has_no_open_requests(void **state)
 {
     (void)state;
     check("conn=1 " CALL(1) "| {'type':'proc','ev':'start','us':2,'conn':1}\n"
-                            "conn=1 " CALL(2) "conn=1 " SAY(5) "conn=1 " ANSWER(2),
+                            "conn=1 " CALL(2) "conn=1 " NOTIFICATION(5) "conn=1 " ANSWER(2),
           "1:; 2: 5 .");
 }
 
 static void a_message_on_a_get_stream_belongs_to_the_only_open_call(void **state)
 {
     (void)state;
-    check(FIRST X(1) CALL(1) GET SAY(5) X(1) ANSWER(1), "1: .; 2: +5 .");
-    check(FIRST X(1) CALL(1) GET ASK(5) X(2) REPLY(5) X(1) ANSWER(1), "1: .; 2: +5 !5 .");
-    check(FIRST Y(1) CALL(1) GET SAY(5) Y(1) ANSWER(1), "1: . +5; 2: .");
+    check(FIRST X(1) CALL(1) GET NOTIFICATION(5) X(1) ANSWER(1), "1: .; 2: +5 .");
+    check(FIRST X(1) CALL(1) GET SERVER_REQUEST(5) X(2) REPLY(5) X(1) ANSWER(1),
+          "1: .; 2: +5 !5 .");
+    check(FIRST Y(1) CALL(1) GET NOTIFICATION(5) Y(1) ANSWER(1), "1: . +5; 2: .");
 }
 
 static void a_message_between_calls_belongs_to_the_last_call(void **state)
 {
     (void)state;
-    check(FIRST X(1) CALL(1) X(1) ANSWER(1) GET SAY(5) X(2) CALL(2) X(2) ANSWER(2),
+    check(FIRST X(1) CALL(1) X(1) ANSWER(1) GET NOTIFICATION(5) X(2) CALL(2) X(2) ANSWER(2),
           "1: .; 2: . +5; 3: .");
 }
 
 static void with_several_open_calls_only_server_requests_are_attributed(void **state)
 {
     (void)state;
-    check(FIRST X(1) CALL(1) X(2) CALL(2) GET SAY(5) X(2) ANSWER(2) X(1) ANSWER(1),
+    check(FIRST X(1) CALL(1) X(2) CALL(2) GET NOTIFICATION(5) X(2) ANSWER(2) X(1) ANSWER(1),
           "1: . +5; 2: .; 3: .");
-    check(FIRST X(1) CALL(1) X(2) CALL(2) GET ASK(5) X(3) REPLY(5) X(2) ANSWER(2) X(1)
-              ANSWER(1),
+    check(FIRST X(1) CALL(1) X(2) CALL(2) GET SERVER_REQUEST(5) X(3) REPLY(5) X(2) ANSWER(2)
+              X(1) ANSWER(1),
           "1: .; 2: .; 3: +5 !5 .");
-    check(FIRST X(1) CALL(1) X(2) CALL(2) GET ASK(5) X(1) ANSWER(1) X(3) REPLY(5) X(2)
-              ANSWER(2),
+    check(FIRST X(1) CALL(1) X(2) CALL(2) GET SERVER_REQUEST(5) X(1) ANSWER(1) X(3) REPLY(5)
+              X(2) ANSWER(2),
           "1: .; 2: .; 3: +5 !5 .");
-    check(FIRST X(1) CALL(1) X(2) CALL(2) GET ASK(5) X(2) ANSWER(2) X(1) ANSWER(1),
+    check(FIRST X(1) CALL(1) X(2) CALL(2) GET SERVER_REQUEST(5) X(2) ANSWER(2) X(1) ANSWER(1),
           "1: .; 2: +5 .; 3: .");
 }
 
 static void list_requests_get_no_server_requests(void **state)
 {
     (void)state;
-    check(FIRST X(1) CALL(1) X(2) LIST(2) GET ASK(5) X(3) REPLY(5) X(2) ANSWER(2) X(1)
-              ANSWER(1),
+    check(FIRST X(1) CALL(1) X(2) LIST(2) GET SERVER_REQUEST(5) X(3) REPLY(5) X(2) ANSWER(2)
+              X(1) ANSWER(1),
           "1: .; 2: +5 !5 .; 3: .");
 }
 
@@ -124,7 +126,7 @@ static void a_server_request_of_a_task_belongs_to_its_result_request(void **stat
 static void a_message_for_a_cancelled_call_belongs_to_no_other_call(void **state)
 {
     (void)state;
-    check(FIRST X(1) CALL(1) X(3) CANCEL(1) X(2) CALL(2) X(1) SAY(5) X(2) ANSWER(2),
+    check(FIRST X(1) CALL(1) X(3) CANCEL(1) X(2) CALL(2) X(1) NOTIFICATION(5) X(2) ANSWER(2),
           "1: . +5; 2:; 3: .");
 }
 
@@ -136,7 +138,7 @@ static void a_subscription_event_belongs_to_the_only_call_of_its_protocol(void *
     check(Z(1) LISTEN(1) Z(3) CALL(3) Z(2) MODERN(2) Z(1) TELL(1, 5) Z(2) ANSWER(2) Z(3)
               ANSWER(3),
           "1:; 2: .; 3: 5 .");
-    check(Z(1) LISTEN(1) Z(3) MODERN(3) Z(2) MODERN(2) Z(2) SAY(4) Z(1) TELL(1, 5) Z(2)
+    check(Z(1) LISTEN(1) Z(3) MODERN(3) Z(2) MODERN(2) Z(2) NOTIFICATION(4) Z(1) TELL(1, 5) Z(2)
               ANSWER(2),
           "1:; 2:; 3: 4 5 .");
 }
@@ -145,7 +147,7 @@ static void a_client_that_only_initializes_does_not_change_attribution(void **st
 {
     (void)state;
     check(Z(9) "c2s {'id':0,'method':'initialize'}\n" Z(9) ANSWER(0) Z(1) CALL(1) Z(1) ANSWER(1)
-              Z(7) "c2s {'id':0,'method':'initialize'}\n" Z(8) SAY(5) Z(7) ANSWER(0),
+              Z(7) "c2s {'id':0,'method':'initialize'}\n" Z(8) NOTIFICATION(5) Z(7) ANSWER(0),
           "1: .; 2: . +5; 3: .");
 }
 
@@ -158,7 +160,7 @@ static void attribution_considers_a_limited_number_of_requests(void **state)
     buf_init(&text, 1 << 20);
     for (int i = 0; i < MESSAGE_OWNER_MAX; i++)
         buf_printf(&text, "x=%d c2s {'id':1,'method':'tools/list'}\n", 100 + i);
-    buf_add(&text, STR(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) Z(1) TELL(1, 5)));
+    buf_add(&text, STR(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) NOTIFICATION(4) Z(1) TELL(1, 5)));
     {
         struct loaded_index s;
 
@@ -197,10 +199,10 @@ static void closing_a_stateless_exchange_cancels_its_request(void **state)
 static void a_closed_request_gets_no_more_messages(void **state)
 {
     (void)state;
-    check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) END(2, "client") Z(3) MODERN(3) Z(1)
-              TELL(1, 5) Z(3) ANSWER(3),
+    check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) NOTIFICATION(4) END(2, "client") Z(3) MODERN(3)
+              Z(1) TELL(1, 5) Z(3) ANSWER(3),
           "1:; 2: 4; 3: 5 .");
-    check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) SAY(4) END(2, "error") Z(3) MODERN(3) Z(1)
+    check(Z(1) LISTEN(1) Z(2) MODERN(2) Z(2) NOTIFICATION(4) END(2, "error") Z(3) MODERN(3) Z(1)
               TELL(1, 5) Z(3) ANSWER(3),
           "1:; 2: 4; 3: 5 .");
 }
@@ -233,76 +235,77 @@ static void check_deferred(const char *recording, const char *want)
 static void the_call_answered_after_its_server_request_had_sent_it(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) ANSWER(2) ANSWER(1),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) REPLY(7) ANSWER(2) ANSWER(1),
                    "1: .; 2: .; 3: ?7 !7 .");
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) ANSWER(1) ANSWER(2),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) REPLY(7) ANSWER(1) ANSWER(2),
                    "1: .; 2: ?7 !7 .; 3: .");
 }
 
 static void a_call_answered_before_the_server_request_had_not_sent_it(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ANSWER(1) REPLY(7) ANSWER(2),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) ANSWER(1) REPLY(7) ANSWER(2),
                    "1: .; 2: .; 3: ?7 !7 .");
 }
 
 static void the_first_of_two_server_requests_belongs_to_the_first_answered_call(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ASK(8) REPLY(7) REPLY(8) ANSWER(1)
-                       ANSWER(2),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) SERVER_REQUEST(8) REPLY(7)
+                       REPLY(8) ANSWER(1) ANSWER(2),
                    "1: .; 2: ?7 !7 .; 3: ?8 !8 .");
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ASK(8) REPLY(8) REPLY(7) ANSWER(2)
-                       ANSWER(1),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) SERVER_REQUEST(8) REPLY(8)
+                       REPLY(7) ANSWER(2) ANSWER(1),
                    "1: .; 2: ?7 !7 .; 3: ?8 !8 .");
 }
 
 static void a_server_request_after_another_belongs_to_the_same_request(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) ASK(8) REPLY(8) ANSWER(2)
-                       ANSWER(1),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) REPLY(7) SERVER_REQUEST(8)
+                       REPLY(8) ANSWER(2) ANSWER(1),
                    "1: .; 2: .; 3: ?7 !7 ?8 !8 .");
 }
 
 static void a_server_request_after_all_candidates_belongs_to_other_calls(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7) CANCEL(1) CANCEL(2) CALL(3)
-                       CALL(4) ASK(8) REPLY(8) ANSWER(4) ANSWER(3),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) REPLY(7) CANCEL(1) CANCEL(2)
+                       CALL(3) CALL(4) SERVER_REQUEST(8) REPLY(8) ANSWER(4) ANSWER(3),
                    "1: .; 2: ?7 !7; 3:; 4: .; 5: ?8 !8 .");
 }
 
 static void reattribution_keeps_other_steps_in_place(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL_P(1) CALL(2) PROGRESS(0) ASK(7) PROGRESS(1) REPLY(7)
-                       PROGRESS(2) ANSWER(1) ANSWER(2),
+    check_deferred(FIRST_STDIO CALL_P(1) CALL(2) PROGRESS(0) SERVER_REQUEST(7) PROGRESS(1)
+                       REPLY(7) PROGRESS(2) ANSWER(1) ANSWER(2),
                    "1: .; 2: .0 ?7 ~.1 !7 .2 .; 3: .");
 }
 
 static void an_ambiguous_message_belongs_to_the_oldest_call(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) ANSWER(1) ANSWER(2),
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) ANSWER(1) ANSWER(2),
                    "1: .; 2: ?7 ~.; 3: .");
-    check_deferred(FIRST_STDIO CALL(1) CALL(2) ASK(7) REPLY(7), "1: .; 2: ?7 !7; 3:");
-    check_deferred(CALL(1) CALL(2) ASK(7), "1: ?7; 2:");
+    check_deferred(FIRST_STDIO CALL(1) CALL(2) SERVER_REQUEST(7) REPLY(7),
+                   "1: .; 2: ?7 !7; 3:");
+    check_deferred(CALL(1) CALL(2) SERVER_REQUEST(7), "1: ?7; 2:");
 }
 
 static void list_requests_and_initialize_get_no_server_requests(void **state)
 {
     (void)state;
-    check_deferred(FIRST_STDIO CALL(1) LIST(2) PING(3) ASK(7) REPLY(7) ANSWER(3) ANSWER(2)
-                       ANSWER(1),
+    check_deferred(FIRST_STDIO CALL(1) LIST(2) PING(3) SERVER_REQUEST(7) REPLY(7) ANSWER(3)
+                       ANSWER(2) ANSWER(1),
                    "1: .; 2: ?7 !7 .; 3: .; 4: .");
 }
 
 static void attribution_separates_connections(void **state)
 {
     (void)state;
-    check_deferred(ONE CALL(1) ONE CALL(2) OTHER CALL(1) OTHER CALL(2) ONE ASK(7) ONE REPLY(7)
-                       OTHER ANSWER(1) ONE ANSWER(2),
+    check_deferred(ONE CALL(1) ONE CALL(2) OTHER CALL(1) OTHER CALL(2) ONE SERVER_REQUEST(7)
+                       ONE REPLY(7) OTHER ANSWER(1) ONE ANSWER(2),
                    "1:; 2: ?7 !7 .; 3: .; 4:");
 }
 
@@ -311,11 +314,11 @@ static void requests_of_one_exchange_are_attributed_by_order(void **state)
 {
     (void)state;
     check_deferred("session=1 x=9 c2s {'id':0,'method':'initialize'}\n" X(9) ANSWER(0) X(1)
-                       CALL(1) X(1) CALL(2) X(2) CALL(3) X(1) ASK(7) X(3) REPLY(7) X(2)
-                           ANSWER(3) X(1) ANSWER(2) X(1) ANSWER(1),
+                       CALL(1) X(1) CALL(2) X(2) CALL(3) X(1) SERVER_REQUEST(7) X(3) REPLY(7)
+                           X(2) ANSWER(3) X(1) ANSWER(2) X(1) ANSWER(1),
                    "1: .; 2: .; 3: ?7 !7 .; 4: .");
-    check_deferred(X(1) CALL(1) X(2) CALL(2) X(2) ASK(7) X(3) REPLY(7) X(1) ANSWER(1) X(2)
-                       ANSWER(2),
+    check_deferred(X(1) CALL(1) X(2) CALL(2) X(2) SERVER_REQUEST(7) X(3) REPLY(7) X(1) ANSWER(1)
+                       X(2) ANSWER(2),
                    "1: .; 2: ?7 !7 .");
 }
 

@@ -101,20 +101,20 @@ enum { MOST = 2 };
 
 /* Servers, and what is wished for them. */
 struct bench {
-    struct engine_run wishes;
+    struct engine_run engine;
     struct backends servers;
 };
 
 static void open_bench(struct bench *b)
 {
-    engine_run_init(&b->wishes, TO_CLIENT, NULL, NULL);
-    backends_init(&b->servers, MOST, &b->wishes.out);
+    engine_run_init(&b->engine, TO_CLIENT, NULL, NULL);
+    backends_init(&b->servers, MOST, &b->engine.out);
 }
 
 static void close_bench(struct bench *b)
 {
     backends_release(&b->servers);
-    engine_run_release(&b->wishes);
+    engine_run_release(&b->engine);
 }
 
 static struct backend *take(struct bench *b, enum backend_role role)
@@ -140,11 +140,11 @@ static void the_number_of_backends_and_of_waiting_sessions_is_limited(void **sta
         if (i >= MOST - 1 && i < 2 * MOST - 1)
             backends_retire(&b.servers, s[i - (MOST - 1)]);
     }
-    assert_actions(&b.wishes, "start upstream\nstart upstream\n");
+    assert_actions(&b.engine, "start upstream\nstart upstream\n");
     backends_send(&b.servers, s[2], STR("{\"id\":1}"), false);
-    assert_actions(&b.wishes, "");
+    assert_actions(&b.engine, "");
     backends_remove(&b.servers, s[0]);
-    assert_actions(&b.wishes, "start upstream\nup<< {'id':1}\n");
+    assert_actions(&b.engine, "start upstream\nup<< {'id':1}\n");
     assert_null(backends_find(&b.servers, 1));
     assert_ptr_equal(backends_find(&b.servers, 2), s[1]);
     assert_int_equal(backends_room(&b.servers), BACKENDS_ROOM_IF_ONE_RETIRES);
@@ -164,7 +164,7 @@ static void the_spare_backend_goes_to_the_first_client(void **state)
     assert_ptr_equal(take(&b, BACKEND_SESSION), s);
     assert_null(b.servers.spare);
     assert_ptr_not_equal(take(&b, BACKEND_SESSION), s);
-    assert_actions(&b.wishes, "start upstream\nstart upstream\n");
+    assert_actions(&b.engine, "start upstream\nstart upstream\n");
     close_bench(&b);
 }
 
@@ -229,17 +229,17 @@ static void requests_wait_for_the_handshake_response(void **state)
     open_bench(&b);
     s = take(&b, BACKEND_SHARED_STATEFUL);
     backends_start_handshake(&b.servers, s);
-    assert_true(engine_run_has(&b.wishes.actions, "up<< {\"jsonrpc\":\"2.0\",\"id\":"));
-    assert_true(engine_run_has(&b.wishes.actions, "\ntimer 1 in 60000000 us\n"));
-    buf_clear(&b.wishes.actions);
+    assert_true(engine_run_has(&b.engine.actions, "up<< {\"jsonrpc\":\"2.0\",\"id\":"));
+    assert_true(engine_run_has(&b.engine.actions, "\ntimer 1 in 60000000 us\n"));
+    buf_clear(&b.engine.actions);
     backends_send(&b.servers, s, STR("{\"id\":1}"), false);
     backends_send(&b.servers, s, STR_NONE, false);
     backends_send(&b.servers, s, STR("{\"id\":2}"), false);
-    assert_actions(&b.wishes, "");
+    assert_actions(&b.engine, "");
     backends_stop_handshake_timer(&b.servers, s);
     backends_flush_queue(&b.servers, s);
     backends_send(&b.servers, s, STR("{\"id\":3}"), false);
-    assert_actions(&b.wishes, "up<< {'id':1}\nup<< {'id':2}\nup<< {'id':3}\n");
+    assert_actions(&b.engine, "up<< {'id':1}\nup<< {'id':2}\nup<< {'id':3}\n");
     assert_null(backends_take_timer(&b.servers, 1));
     close_bench(&b);
 }
@@ -286,17 +286,17 @@ static void undelivered_messages_are_dropped_in_the_end(void **state)
     (void)state;
     open_bench(&b);
     s = take(&b, BACKEND_SESSION);
-    buf_clear(&b.wishes.actions);
+    buf_clear(&b.engine.actions);
     backends_keep_undelivered(&b.servers, s, STR("{\"a\":0}"));
     for (int i = 1; i < MESSAGE_QUEUE_MAX - 1; i++)
         backends_keep_undelivered(&b.servers, s, STR("{\"a\":1}"));
-    assert_actions(&b.wishes, "");
+    assert_actions(&b.engine, "");
     backends_keep_undelivered(&b.servers, s, STR("{\"a\":1}"));
-    assert_actions(&b.wishes, "drop {'a':0}\n");
+    assert_actions(&b.engine, "drop {'a':0}\n");
     while (s->undelivered.count > 2)
         free(message_queue_pop(&s->undelivered));
     backends_retire(&b.servers, s);
-    assert_actions(&b.wishes, "drop {'a':1}\ndrop {'a':1}\n");
+    assert_actions(&b.engine, "drop {'a':1}\ndrop {'a':1}\n");
     close_bench(&b);
 }
 

@@ -77,11 +77,11 @@ static bool watch_put(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-static unsigned missing_in(const char *story)
+static unsigned missing_in(const char *input)
 {
     struct watcher w = { .sink = { watch_put } };
 
-    terse_feed(&w.sink, story);
+    terse_feed(&w.sink, input);
     return w.missing + batch_check_finish(&w.watch);
 }
 

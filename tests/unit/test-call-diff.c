@@ -45,11 +45,11 @@ static struct call_diff_totals check(const char *before, const char *after, cons
     return check_with(NULL, before, after, want);
 }
 
-#define ASK(id, x)                                                                             \
+#define REQUEST(id, x)                                                                         \
     "c2s {'id':" #id ",'method':'tools/call','params':{'name':'t','arguments':{'x':" #x "}}}"  \
     "\n"
 #define ANSWER(id, v) "s2c {'id':" #id ",'result':{'v':" v "}}\n"
-#define CALL(id, x, v) ASK(id, x) ANSWER(id, v)
+#define CALL(id, x, v) REQUEST(id, x) ANSWER(id, v)
 
 static void equal_recordings_have_no_differences(void **state)
 {
@@ -73,10 +73,10 @@ static void a_response_that_differs_is_a_change(void **state)
     assert_int_equal(t.count[CALL_DIFF_CHANGED], 1);
     assert_true(call_diff_is_different(&t));
     check(CALL(1, 1, "'{`'a`':1}'"), CALL(1, 1, "'{`'a`':2}'"), "~1>1 $.result.v.a 1 2");
-    check(CALL(1, 1, "1"), ASK(1, 1), "~1>1 response-removed  ");
-    check(ASK(1, 1), CALL(1, 1, "1"), "~1>1 response-added  ");
-    check(ASK(1, 1), ASK(1, 1), "");
-    check(CALL(1, 1, "1"), ASK(1, 1) "s2c {'id':1,'error':{'code':-1,'message':'m'}}\n",
+    check(CALL(1, 1, "1"), REQUEST(1, 1), "~1>1 response-removed  ");
+    check(REQUEST(1, 1), CALL(1, 1, "1"), "~1>1 response-added  ");
+    check(REQUEST(1, 1), REQUEST(1, 1), "");
+    check(CALL(1, 1, "1"), REQUEST(1, 1) "s2c {'id':1,'error':{'code':-1,'message':'m'}}\n",
           "~1>1 $.error  {\"code\":-1,\"message\":\"m\"} $.result {\"v\":1} ");
 }
 
@@ -132,7 +132,7 @@ static void lists_can_be_left_to_others(void **state)
     buf_release(&got);
 }
 
-#define TIMED(ms) "@0 " ASK(1, 1) "@" #ms "000 " ANSWER(1, "1")
+#define TIMED(ms) "@0 " REQUEST(1, 1) "@" #ms "000 " ANSWER(1, "1")
 
 static void latencies_count_past_both_thresholds_only(void **state)
 {
@@ -157,8 +157,8 @@ static void many_differences_of_a_call_are_counted(void **state)
     buf_init(&b, 1 << 20);
     buf_init(&got, 1 << 20);
     for (int i = 0; i < CALL_DIFF_FINDINGS_MAX + 5; i++) {
-        buf_printf(&a, "%s'k%d':1", i ? "," : ASK(1, 1) "s2c {'id':1,'result':{", i);
-        buf_printf(&b, "%s'k%d':2", i ? "," : ASK(1, 1) "s2c {'id':1,'result':{", i);
+        buf_printf(&a, "%s'k%d':1", i ? "," : REQUEST(1, 1) "s2c {'id':1,'result':{", i);
+        buf_printf(&b, "%s'k%d':2", i ? "," : REQUEST(1, 1) "s2c {'id':1,'result':{", i);
     }
     buf_add(&a, STR("}}\n"));
     buf_add(&b, STR("}}\n"));

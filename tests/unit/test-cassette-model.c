@@ -451,12 +451,12 @@ static void a_document_is_formatted_as_by_mcp_recorder(void **state)
                                    .recorded_at = STR("2026-02-17T20:25:23+00:00"),
                                    .server_url = STR("http://x/é"),
                                    .transport = STR("http") };
-    struct cassette_interaction ask = { .type = CASSETTE_REQUEST,
-                                        .request = STR("{\"id\":1}"),
-                                        .response = STR("{}"),
-                                        .sse = true,
-                                        .status = 200,
-                                        .latency_ms = 7 };
+    struct cassette_interaction request_interaction = { .type = CASSETTE_REQUEST,
+                                                        .request = STR("{\"id\":1}"),
+                                                        .response = STR("{}"),
+                                                        .sse = true,
+                                                        .status = 200,
+                                                        .latency_ms = 7 };
     struct cassette_interaction bye = {
         .type = CASSETTE_LIFECYCLE, .status = 204, .method = STR("DELETE"), .path = STR("/mcp")
     };
@@ -465,7 +465,7 @@ static void a_document_is_formatted_as_by_mcp_recorder(void **state)
     (void)state;
     buf_init(&b, 4096);
     cassette_model_write_head(&b, &m);
-    cassette_model_write_interaction(&b, &ask, true);
+    cassette_model_write_interaction(&b, &request_interaction, true);
     cassette_model_write_interaction(&b, &bye, false);
     cassette_model_write_tail(&b, true);
     assert_str(buf_str(&b), STR("{\n"

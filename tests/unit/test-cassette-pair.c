@@ -5,7 +5,7 @@
 #include "trace/limits.h"
 
 /* Writes down each interaction: type, status, SSE, latency, what is in it. */
-struct story {
+struct pair_run {
     struct sink in;
     struct cassette_sink out;
     struct cassette_pair *gather;
@@ -15,14 +15,14 @@ struct story {
 
 static bool gather(struct sink *self, const struct record *r, struct err *e)
 {
-    struct story *s = (struct story *)self;
+    struct pair_run *s = (struct pair_run *)self;
 
     return cassette_pair_put(s->gather, r) || err_set(e, ERR_LIMIT, "too much");
 }
 
 static void write_down(struct cassette_sink *self, const struct cassette_interaction *i)
 {
-    struct story *s = (struct story *)((char *)self - offsetof(struct story, out));
+    struct pair_run *s = (struct pair_run *)((char *)self - offsetof(struct pair_run, out));
 
     s->count++;
     buf_add(&s->seen, cassette_model_type_name(i->type));
@@ -37,14 +37,14 @@ static void write_down(struct cassette_sink *self, const struct cassette_interac
     buf_add_ch(&s->seen, '\n');
 }
 
-static void begin(struct story *s)
+static void begin(struct pair_run *s)
 {
-    *s = (struct story){ .in = { gather }, .out = { write_down } };
+    *s = (struct pair_run){ .in = { gather }, .out = { write_down } };
     buf_init(&s->seen, 1 << 16);
     s->gather = cassette_pair_new(&s->out);
 }
 
-static void end(struct story *s)
+static void end(struct pair_run *s)
 {
     cassette_pair_free(s->gather);
     buf_release(&s->seen);
@@ -54,7 +54,7 @@ static void end(struct story *s)
 static void check(const char *records, const char *want)
 {
     struct arena a = { 0 };
-    struct story s;
+    struct pair_run s;
 
     begin(&s);
     terse_feed(&s.in, records);
@@ -307,7 +307,7 @@ static void each_header_resets_the_pairing(void **state)
           "lifecycle 200 0ms < {'id':1,'result':{}}\n");
 }
 
-static struct cassette_metadata metadata_of(struct story *s, const char *records)
+static struct cassette_metadata metadata_of(struct pair_run *s, const char *records)
 {
     begin(s);
     terse_feed(&s->in, records);
@@ -321,7 +321,7 @@ static struct cassette_metadata metadata_of(struct story *s, const char *records
 static void metadata_comes_from_header_and_handshake(void **state)
 {
     struct cassette_metadata m;
-    struct story s;
+    struct pair_run s;
 
     (void)state;
     m = metadata_of(&s, HEADER(",'transport':'stdio'") HANDSHAKE CASSETTE);
@@ -336,7 +336,7 @@ static void metadata_comes_from_header_and_handshake(void **state)
 static void a_cassettes_own_metadata_is_used(void **state)
 {
     struct cassette_metadata m;
-    struct story s;
+    struct pair_run s;
 
     (void)state;
     m = metadata_of(&s, CASSETTE HANDSHAKE);
@@ -348,7 +348,7 @@ static void a_cassettes_own_metadata_is_used(void **state)
 static void without_a_header_the_first_known_time_is_the_date(void **state)
 {
     struct cassette_metadata m;
-    struct story s;
+    struct pair_run s;
 
     (void)state;
     m = metadata_of(&s, "c2s {'method':'n'}\n"
@@ -365,19 +365,19 @@ static void without_a_header_the_first_known_time_is_the_date(void **state)
 /* Unanswered requests are limited, in linear time. */
 static void too_many_pending_requests_are_an_error(void **state)
 {
-    struct terse_scanned ask;
+    struct terse_scanned request_json;
     struct err e = ERR_NONE;
-    struct story s;
+    struct pair_run s;
     size_t n = 0;
 
     (void)state;
     begin(&s);
-    terse_scan(&ask, "{'id':1,'method':'x'}");
+    terse_scan(&request_json, "{'id':1,'method':'x'}");
     for (bool ok = true; ok && n < LIMIT_OPEN_REQUESTS; n++) {
         struct record r = { .kind = RECORD_MESSAGE, .has = HAS_EXCHANGE | HAS_US };
 
         r.exchange = n;
-        r.message.msg = json_root(&ask.json);
+        r.message.msg = json_root(&request_json.json);
         ok = s.in.put(&s.in, &r, &e);
     }
     /* The last one was too many; the exchange of each counts, too. */
@@ -385,7 +385,7 @@ static void too_many_pending_requests_are_an_error(void **state)
     cassette_pair_finish(s.gather);
     assert_int_equal(s.count, 0);
     end(&s);
-    terse_scanned_release(&ask);
+    terse_scanned_release(&request_json);
 }
 
 /* Megabytes of text count while they wait, and no longer. */
@@ -395,8 +395,8 @@ static void too_much_pending_text_is_an_error(void **state)
     struct terse_scanned answer;
     struct err e = ERR_NONE;
     struct json_fault fault;
-    struct json ask;
-    struct story s;
+    struct json request_json;
+    struct pair_run s;
     struct buf text;
     size_t n;
 
@@ -406,29 +406,29 @@ static void too_much_pending_text_is_an_error(void **state)
     memset(buf_reserve(&text, 20 << 20), 'x', 20 << 20);
     buf_commit(&text, 20 << 20);
     buf_add(&text, STR("\"}"));
-    json_init(&ask);
-    assert_true(json_scan(&ask, buf_str(&text), &fault));
+    json_init(&request_json);
+    assert_true(json_scan(&request_json, buf_str(&text), &fault));
     terse_scan(&answer, "{'id':1,'result':{}}");
     begin(&s);
     for (n = 0; n < 20; n++) {
         r.message.dir = n % 2 ? TO_CLIENT : TO_SERVER;
-        r.message.msg = json_root(n % 2 ? &answer.json : &ask);
+        r.message.msg = json_root(n % 2 ? &answer.json : &request_json);
         assert_true(s.in.put(&s.in, &r, &e));
     }
     r.message.dir = TO_SERVER;
-    r.message.msg = json_root(&ask);
+    r.message.msg = json_root(&request_json);
     for (n = 0; s.in.put(&s.in, &r, &e) && n < 10;)
         n++;
     assert_int_equal(n, 4);
     end(&s);
-    json_release(&ask);
+    json_release(&request_json);
     terse_scanned_release(&answer);
     buf_release(&text);
 }
 
 static void unfinished_exchanges_are_freed(void **state)
 {
-    struct story s;
+    struct pair_run s;
 
     (void)state;
     begin(&s);

@@ -149,16 +149,17 @@ static void a_child_does_not_inherit_other_descriptors(void **state)
     struct loop *l = loop_new();
     int fd = dup(2);
     struct run r;
-    char ask[64];
+    char command_text[64];
 
     (void)state;
-    snprintf(ask, sizeof ask, "test -e /proc/self/fd/%d && echo has || echo not", fd);
-    start(&r, l, ask);
+    snprintf(command_text, sizeof command_text,
+             "test -e /proc/self/fd/%d && echo has || echo not", fd);
+    start(&r, l, command_text);
     loop_run(l);
     assert_output(r.fds.out, "has\n");
     finish(&r);
     child_set_cloexec(fd);
-    start(&r, l, ask);
+    start(&r, l, command_text);
     loop_run(l);
     assert_output(r.fds.out, "not\n");
     finish(&r);

@@ -8,7 +8,7 @@ enum { SECOND_US = 1000000 };
 
 struct bench {
     struct action_sink out;
-    struct actions say;
+    struct actions actions;
     struct client_exchanges talks;
     struct buf did;
 };
@@ -24,22 +24,22 @@ static void put(struct action_sink *self, const struct action *a)
 static void open_bench(struct bench *b)
 {
     *b = (struct bench){ .out = { put } };
-    actions_init(&b->say, &b->out);
+    actions_init(&b->actions, &b->out);
     buf_init(&b->did, 1 << 10);
 }
 
 static void close_bench(struct bench *b)
 {
     client_exchange_release_all(&b->talks);
-    actions_release(&b->say);
+    actions_release(&b->actions);
     buf_release(&b->did);
 }
 
-static void ask(struct bench *b, struct client_exchange *t, int64_t now_us)
+static void send_request(struct bench *b, struct client_exchange *t, int64_t now_us)
 {
     struct action_request a = { .method = STR("GET") };
 
-    client_exchange_send(&b->talks, t, &b->say, &a, now_us);
+    client_exchange_send(&b->talks, t, &b->actions, &a, now_us);
 }
 
 static void ignore(void *to, struct str name, struct str data, bool repeated)
@@ -51,7 +51,7 @@ static void ignore(void *to, struct str name, struct str data, bool repeated)
 }
 
 /* A stream of one event. */
-static void hear_stream(struct client_exchange *t, const char *event)
+static void receive_stream(struct client_exchange *t, const char *event)
 {
     struct url server = { .path = STR("/") };
     struct headers f = { 0 };
@@ -72,17 +72,17 @@ static void exchanges_are_found_by_their_pending_requests(void **state)
     open_bench(&b);
     one = client_exchange_add(&b.talks, CLIENT_EXCHANGE_POST);
     other = client_exchange_add(&b.talks, CLIENT_EXCHANGE_GET);
-    ask(&b, one, 1);
-    ask(&b, other, 1);
+    send_request(&b, one, 1);
+    send_request(&b, other, 1);
     other->timer = 5;
     assert_ptr_equal(client_exchange_find(&b.talks, 1), one);
     assert_ptr_equal(client_exchange_find(&b.talks, 2), other);
     assert_null(client_exchange_find(&b.talks, 3));
     assert_ptr_equal(client_exchange_find_timer(&b.talks, 5), other);
-    ask(&b, one, 2);
+    send_request(&b, one, 2);
     assert_null(client_exchange_find(&b.talks, 1));
     assert_ptr_equal(client_exchange_find(&b.talks, 3), one);
-    client_exchange_abort(one, &b.say, STR_NONE);
+    client_exchange_abort(one, &b.actions, STR_NONE);
     client_exchange_free_finished(&b.talks);
     assert_ptr_equal(b.talks.first, other);
     assert_str(buf_str(&b.did), STR("ask 1;ask 2;ask 3;abandon 3;"));
@@ -98,9 +98,9 @@ static void only_streams_with_event_ids_can_be_resumed(void **state)
     open_bench(&b);
     t = client_exchange_add(&b.talks, CLIENT_EXCHANGE_POST);
     assert_false(client_exchange_can_resume(t));
-    hear_stream(t, "data:\n\n");
+    receive_stream(t, "data:\n\n");
     assert_false(client_exchange_can_resume(t));
-    hear_stream(t, "id: 1\ndata:\n\n");
+    receive_stream(t, "id: 1\ndata:\n\n");
     assert_true(client_exchange_can_resume(t));
     t->stateless = true;
     assert_false(client_exchange_can_resume(t));
@@ -120,13 +120,13 @@ static void failed_attempts_are_counted_and_delay_the_next(void **state)
     t = client_exchange_add(&b.talks, CLIENT_EXCHANGE_GET);
     assert_int_equal(client_exchange_retry_delay_us(t), SECOND_US);
     for (int i = 1; i <= 8; i++) {
-        ask(&b, t, 0);
+        send_request(&b, t, 0);
         client_exchange_count_try(t, SECOND_US);
         assert_int_equal(client_exchange_retry_delay_us(t),
                          (int64_t)SECOND_US << (i < 6 ? i : 6));
     }
-    ask(&b, t, 0);
-    hear_stream(t, ": nothing\n\n");
+    send_request(&b, t, 0);
+    receive_stream(t, ": nothing\n\n");
     client_exchange_count_try(t, SECOND_US); /* it ended at once */
     assert_int_equal(t->failed_tries, 9);
     client_exchange_count_try(t, 10 * (int64_t)SECOND_US); /* it did not */
@@ -157,8 +157,8 @@ static void the_servers_retry_time_is_used_within_limits(void **state)
 
 static void end_at_once(struct bench *b, struct client_exchange *t, const char *event)
 {
-    ask(b, t, 0);
-    hear_stream(t, event);
+    send_request(b, t, 0);
+    receive_stream(t, event);
     client_exchange_count_try(t, 1);
 }
 

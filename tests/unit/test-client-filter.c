@@ -82,8 +82,8 @@ static void the_acknowledged_filter_has_only_requested_parts(void **state)
 #define MODERN "'io.modelcontextprotocol/protocolVersion':'2026-07-28'"
 #define LEVEL "'io.modelcontextprotocol/logLevel':"
 
-static bool can_be_asked(const char *capabilities, enum mcp_version version, const char *method,
-                         const char *params)
+static bool can_be_requested(const char *capabilities, enum mcp_version version,
+                             const char *method, const char *params)
 {
     struct terse_scanned c, p;
     bool can = client_filter_supports_request(json_raw(terse_scan(&c, capabilities)), version,
@@ -97,20 +97,21 @@ static bool can_be_asked(const char *capabilities, enum mcp_version version, con
 static void a_client_gets_server_requests_of_its_capabilities_only(void **state)
 {
     (void)state;
-    assert_true(
-        can_be_asked("{'sampling':{}}", MCP_VERSION_UNKNOWN, "sampling/createMessage", "{}"));
+    assert_true(can_be_requested("{'sampling':{}}", MCP_VERSION_UNKNOWN,
+                                 "sampling/createMessage", "{}"));
     assert_false(
-        can_be_asked("{'roots':{}}", MCP_VERSION_UNKNOWN, "sampling/createMessage", "{}"));
-    assert_true(can_be_asked("{}", MCP_VERSION_UNKNOWN, "ping", "{}"));
-    assert_true(can_be_asked("{}", MCP_VERSION_UNKNOWN, "x/of-their-own", "{}"));
+        can_be_requested("{'roots':{}}", MCP_VERSION_UNKNOWN, "sampling/createMessage", "{}"));
+    assert_true(can_be_requested("{}", MCP_VERSION_UNKNOWN, "ping", "{}"));
+    assert_true(can_be_requested("{}", MCP_VERSION_UNKNOWN, "x/of-their-own", "{}"));
 }
 
 static void a_client_gets_no_server_requests_that_its_version_lacks(void **state)
 {
     (void)state;
     assert_false(
-        can_be_asked("{'elicitation':{}}", MCP_2025_03_26, "elicitation/create", "{}"));
-    assert_true(can_be_asked("{'elicitation':{}}", MCP_2025_06_18, "elicitation/create", "{}"));
+        can_be_requested("{'elicitation':{}}", MCP_2025_03_26, "elicitation/create", "{}"));
+    assert_true(
+        can_be_requested("{'elicitation':{}}", MCP_2025_06_18, "elicitation/create", "{}"));
 }
 
 static void a_client_gets_elicitation_only_in_its_declared_modes(void **state)
@@ -118,12 +119,13 @@ static void a_client_gets_elicitation_only_in_its_declared_modes(void **state)
     const enum mcp_version v = MCP_2025_11_25;
 
     (void)state;
-    assert_true(can_be_asked("{'elicitation':{}}", v, "elicitation/create", "{'mode':'url'}"));
     assert_true(
-        can_be_asked("{'elicitation':{'url':{}}}", v, "elicitation/create", "{'mode':'url'}"));
-    assert_false(
-        can_be_asked("{'elicitation':{'form':{}}}", v, "elicitation/create", "{'mode':'url'}"));
-    assert_false(can_be_asked("{'elicitation':{'url':{}}}", v, "elicitation/create", "{}"));
+        can_be_requested("{'elicitation':{}}", v, "elicitation/create", "{'mode':'url'}"));
+    assert_true(can_be_requested("{'elicitation':{'url':{}}}", v, "elicitation/create",
+                                 "{'mode':'url'}"));
+    assert_false(can_be_requested("{'elicitation':{'form':{}}}", v, "elicitation/create",
+                                  "{'mode':'url'}"));
+    assert_false(can_be_requested("{'elicitation':{'url':{}}}", v, "elicitation/create", "{}"));
 }
 
 static enum client_log_level level(const char *params)

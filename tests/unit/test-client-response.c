@@ -5,7 +5,7 @@
 #include "test.h"
 
 struct bench {
-    struct client_response heard;
+    struct client_response response;
     struct buf events;
 };
 
@@ -19,13 +19,13 @@ static void note(void *to, struct str name, struct str data, bool repeated)
 
 static void open_bench(struct bench *b)
 {
-    client_response_init(&b->heard);
+    client_response_init(&b->response);
     buf_init(&b->events, 1 << 16);
 }
 
 static void close_bench(struct bench *b)
 {
-    client_response_release(&b->heard);
+    client_response_release(&b->response);
     buf_release(&b->events);
 }
 
@@ -40,15 +40,15 @@ static void head(struct bench *b, unsigned status, const char *type, const char 
         headers_add(&f, STR("content-type"), str_z(type));
     if (name)
         headers_add(&f, str_z(name), str_z(value));
-    client_response_reset(&b->heard);
+    client_response_reset(&b->response);
     assert_true(url_parse(&server, STR("http://server/mcp"), &e));
-    client_response_head(&b->heard, status, &f, &server);
+    client_response_head(&b->response, status, &f, &server);
     headers_release(&f);
 }
 
 static void data(struct bench *b, const char *bytes)
 {
-    client_response_data(&b->heard, str_z(bytes), note, b);
+    client_response_data(&b->response, str_z(bytes), note, b);
 }
 
 static void assert_complaint(struct bench *b, const char *want)
@@ -56,7 +56,7 @@ static void assert_complaint(struct bench *b, const char *want)
     struct buf text;
 
     buf_init(&text, 1 << 16);
-    client_response_describe_failure(&b->heard, &text);
+    client_response_describe_failure(&b->response, &text);
     assert_str(buf_str(&text), str_z(want));
     buf_release(&text);
 }
@@ -68,28 +68,28 @@ static void events_are_reported_and_the_last_id_is_kept(void **state)
     (void)state;
     open_bench(&b);
     head(&b, 200, "text/event-stream", NULL, NULL);
-    assert_true(client_response_is_stream(&b.heard));
+    assert_true(client_response_is_stream(&b.response));
     data(&b, "id: 1\nretry: 70\nda");
     data(&b, "ta:\n\n: comment\n\nid: 2\nevent: endpoint\ndata: /m\n\ndata: {\"a\":\ndata: "
              "1}\n\nid: 3\ndata: cut");
     assert_str(buf_str(&b.events), STR("endpoint:/m|message:{\"a\":\n1}|"));
-    assert_str(buf_str(&b.heard.last_event_id), STR("2"));
-    assert_int_equal(b.heard.retry_ms, 70);
+    assert_str(buf_str(&b.response.last_event_id), STR("2"));
+    assert_int_equal(b.response.retry_ms, 70);
     assert_complaint(&b, "the SSE stream ended before the response");
-    assert_int_equal(b.heard.new_events, 2);
+    assert_int_equal(b.response.new_events, 2);
     head(&b, 200, "text/event-stream", NULL, NULL);
-    assert_int_equal(b.heard.new_events, 0);
-    assert_false(b.heard.has_new_event_id);
-    assert_str(buf_str(&b.heard.last_event_id), STR("2"));
-    assert_int_equal(b.heard.retry_ms, 70);
+    assert_int_equal(b.response.new_events, 0);
+    assert_false(b.response.has_new_event_id);
+    assert_str(buf_str(&b.response.last_event_id), STR("2"));
+    assert_int_equal(b.response.retry_ms, 70);
     close_bench(&b);
 }
 
-static void assert_heard(struct bench *b, const char *events, unsigned news, bool moved)
+static void assert_received(struct bench *b, const char *events, unsigned news, bool moved)
 {
     assert_str(buf_str(&b->events), str_z(events));
-    assert_int_equal(b->heard.new_events, news);
-    assert_int_equal(b->heard.has_new_event_id, moved);
+    assert_int_equal(b->response.new_events, news);
+    assert_int_equal(b->response.has_new_event_id, moved);
     buf_clear(&b->events);
     head(b, 200, "text/event-stream", NULL, NULL);
 }
@@ -102,19 +102,19 @@ static void only_events_that_did_not_come_before_are_new(void **state)
     open_bench(&b);
     head(&b, 200, "text/event-stream", NULL, NULL);
     data(&b, "data: without\n\n");
-    assert_heard(&b, "message:without|", 1, false);
+    assert_received(&b, "message:without|", 1, false);
     data(&b, "id: 1\nretry: 0\ndata:\n\nid: 2\ndata: a\n\nid: 2\ndata: b\n\n");
-    assert_heard(&b, "message:a|message:b|", 2, true);
+    assert_received(&b, "message:a|message:b|", 2, true);
     data(&b, "id: 1\nretry: 0\ndata:\n\n: comment\n\nid: 2\ndata: a\n\ndata: without\n\n");
-    assert_heard(&b, "again message:a|message:without|", 0, false);
+    assert_received(&b, "again message:a|message:without|", 0, false);
     data(&b, "id: 2\ndata: other\n\n"); /* told, but no reason to ask for ever */
-    assert_heard(&b, "message:other|", 0, false);
+    assert_received(&b, "message:other|", 0, false);
     data(&b, "id: 3\ndata:\n\n");
-    assert_heard(&b, "", 0, true);
+    assert_received(&b, "", 0, true);
     data(&b, "id: 3\ndata: c\n\n");
-    assert_heard(&b, "message:c|", 1, false);
+    assert_received(&b, "message:c|", 1, false);
     data(&b, "id: a\x01z\ndata: d\n\n");
-    assert_heard(&b, "message:d|", 0, false);
+    assert_received(&b, "message:d|", 0, false);
     close_bench(&b);
 }
 
@@ -124,7 +124,7 @@ static void feed(struct bench *b, size_t bytes)
 
     memset(part, 'x', sizeof part);
     for (size_t n = 0; n < bytes; n += sizeof part)
-        client_response_data(&b->heard, str_n(part, sizeof part), note, b);
+        client_response_data(&b->response, str_n(part, sizeof part), note, b);
 }
 
 static void a_large_event_is_recognized(void **state)
@@ -136,19 +136,19 @@ static void a_large_event_is_recognized(void **state)
     head(&b, 200, "text/event-stream", NULL, NULL);
     data(&b, "data: ");
     feed(&b, 63 << 10);
-    assert_false(client_response_is_large(&b.heard));
+    assert_false(client_response_is_large(&b.response));
     feed(&b, 1 << 10);
-    assert_true(client_response_is_large(&b.heard));
+    assert_true(client_response_is_large(&b.response));
     data(&b, "\n\n: comment\n");
-    assert_false(client_response_is_large(&b.heard));
+    assert_false(client_response_is_large(&b.response));
     data(&b, ": ");
     feed(&b, 128 << 10);
-    assert_false(client_response_is_large(&b.heard));
+    assert_false(client_response_is_large(&b.response));
     head(&b, 200, "application/json", NULL, NULL);
     feed(&b, 63 << 10);
-    assert_false(client_response_is_large(&b.heard));
+    assert_false(client_response_is_large(&b.response));
     feed(&b, 1 << 10);
-    assert_true(client_response_is_large(&b.heard));
+    assert_true(client_response_is_large(&b.response));
     close_bench(&b);
 }
 
@@ -161,7 +161,7 @@ static void an_event_id_that_cannot_be_a_header_is_ignored(void **state)
     head(&b, 200, "text/event-stream", NULL, NULL);
     data(&b, "id: 1\ndata:\n\n");
     data(&b, "id: a\x01z\ndata:\n\n");
-    assert_int_equal(b.heard.last_event_id.len, 0);
+    assert_int_equal(b.response.last_event_id.len, 0);
     close_bench(&b);
 }
 
@@ -174,11 +174,11 @@ static void a_json_body_is_collected(void **state)
     head(&b, 200, "application/json", NULL, NULL);
     data(&b, "{\"a\"");
     data(&b, ":1}");
-    assert_str(buf_str(&b.heard.body), STR("{\"a\":1}"));
+    assert_str(buf_str(&b.response.body), STR("{\"a\":1}"));
     assert_int_equal(b.events.len, 0);
     head(&b, 404, "text/event-stream", NULL, NULL); /* events of a refusal are none */
-    assert_false(client_response_is_stream(&b.heard));
-    assert_int_equal(b.heard.body.len, 0);
+    assert_false(client_response_is_stream(&b.response));
+    assert_int_equal(b.response.body.len, 0);
     close_bench(&b);
 }
 

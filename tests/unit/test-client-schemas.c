@@ -39,7 +39,7 @@ static void assert_request(struct bench *b, const char *params, const char *want
     terse_scanned_release(&s);
 }
 
-static void hear(struct bench *b, const char *answer)
+static void receive(struct bench *b, const char *answer)
 {
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, answer), &b->arena);
@@ -94,14 +94,14 @@ static void pages_are_requested_until_there_is_no_cursor(void **state)
     open_bench(&b);
     client_schemas_start(&b.list);
     assert_request(&b, "{}", REQUEST("1", ""));
-    hear(&b, "{'id':1,'result':{'tools':[],'nextCursor':'a`u0041'}}");
+    receive(&b, "{'id':1,'result':{'tools':[],'nextCursor':'a`u0041'}}");
     assert_true(client_schemas_has_more(&b.list));
     assert_request(&b, "{}", REQUEST("2", "'cursor':'a`u0041',"));
-    hear(&b, "{'id':1,'result':{'tools':[],'nextCursor':null}}");
+    receive(&b, "{'id':1,'result':{'tools':[],'nextCursor':null}}");
     assert_false(client_schemas_has_more(&b.list));
     client_schemas_start(&b.list);
     assert_request(&b, "{}", REQUEST("3", ""));
-    hear(&b, "{'id':1,'error':{'code':1,'message':'x'}}");
+    receive(&b, "{'id':1,'error':{'code':1,'message':'x'}}");
     assert_false(client_schemas_has_more(&b.list));
     close_bench(&b);
 }
@@ -119,7 +119,7 @@ static void an_endless_tool_list_is_limited(void **state)
 
         client_schemas_request(&b.list, terse_scan(&s, "{}"), &b.arena);
         terse_scanned_release(&s);
-        hear(&b, "{'id':1,'result':{'tools':[],'nextCursor':'again'}}");
+        receive(&b, "{'id':1,'result':{'tools':[],'nextCursor':'again'}}");
         pages++;
     } while (client_schemas_has_more(&b.list));
     assert_in_range(pages, 10, 1000);

@@ -30,18 +30,18 @@ static void close_bench(struct bench *b)
 }
 
 /* Method, target, and of the header lines those of MCP; gives the fields back. */
-static void assert_ask(struct bench *b, struct action_request *ask, const char *want)
+static void assert_request(struct bench *b, struct action_request *sent, const char *want)
 {
     buf_clear(&b->text);
-    buf_printf(&b->text, "%.*s %.*s", STR_ARG(ask->method), STR_ARG(ask->target));
-    for (size_t i = 0; i < ask->headers.count; i++) {
-        const struct header *f = &ask->headers.at[i];
+    buf_printf(&b->text, "%.*s %.*s", STR_ARG(sent->method), STR_ARG(sent->target));
+    for (size_t i = 0; i < sent->headers.count; i++) {
+        const struct header *f = &sent->headers.at[i];
 
         if (str_starts(f->name, STR("Mcp-")) || str_starts(f->name, STR("MCP-")) ||
             str_starts(f->name, STR("Last-")))
             buf_printf(&b->text, " %.*s:%.*s", STR_ARG(f->name), STR_ARG(f->value));
     }
-    headers_release(&ask->headers);
+    headers_release(&sent->headers);
     assert_str(buf_str(&b->text), str_z(want));
 }
 
@@ -49,12 +49,12 @@ static void assert_post(struct bench *b, const char *message, bool modern, const
 {
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, message), &b->arena);
-    struct action_request ask;
+    struct action_request sent;
 
-    assert_int_equal(client_session_compose_post(&b->peer, &m, STR("text"), &b->arena, &ask),
+    assert_int_equal(client_session_compose_post(&b->peer, &m, STR("text"), &b->arena, &sent),
                      modern);
-    assert_str(ask.body, STR("text"));
-    assert_ask(b, &ask, want);
+    assert_str(sent.body, STR("text"));
+    assert_request(b, &sent, want);
     terse_scanned_release(&s);
 }
 
@@ -63,7 +63,7 @@ static void assert_post(struct bench *b, const char *message, bool modern, const
 static void session_id_and_version_are_sent_with_every_request(void **state)
 {
     struct bench b;
-    struct action_request ask;
+    struct action_request sent;
 
     (void)state;
     open_bench(&b, "http://h/mcp?key=1");
@@ -72,13 +72,13 @@ static void session_id_and_version_are_sent_with_every_request(void **state)
     client_session_set_value(&b.peer.version, STR("2025-11-25"));
     assert_post(&b, "{'id':2,'method':'ping'}", false,
                 "POST /mcp?key=1 Mcp-Session-Id:s-1 MCP-Protocol-Version:2025-11-25");
-    client_session_compose_get(&b.peer, STR("e-1"), &ask);
-    assert_ask(&b, &ask,
-               "GET /mcp?key=1 Mcp-Session-Id:s-1 MCP-Protocol-Version:2025-11-25 "
-               "Last-Event-ID:e-1");
-    client_session_compose_delete(&b.peer, &ask);
-    assert_ask(&b, &ask,
-               "DELETE /mcp?key=1 Mcp-Session-Id:s-1 MCP-Protocol-Version:2025-11-25");
+    client_session_compose_get(&b.peer, STR("e-1"), &sent);
+    assert_request(&b, &sent,
+                   "GET /mcp?key=1 Mcp-Session-Id:s-1 MCP-Protocol-Version:2025-11-25 "
+                   "Last-Event-ID:e-1");
+    client_session_compose_delete(&b.peer, &sent);
+    assert_request(&b, &sent,
+                   "DELETE /mcp?key=1 Mcp-Session-Id:s-1 MCP-Protocol-Version:2025-11-25");
     client_session_reset(&b.peer);
     assert_post(&b, "{'id':2,'method':'ping'}", false, "POST /mcp?key=1");
     client_session_set_value(&b.peer.session_id, STR("a\nb"));
@@ -105,21 +105,21 @@ static void a_notification_has_the_version_of_the_requests(void **state)
 static void messages_are_posted_to_the_endpoint_of_http_sse(void **state)
 {
     struct bench b;
-    struct action_request ask;
+    struct action_request sent;
 
     (void)state;
     open_bench(&b, "http://h/sse");
     buf_add(&b.peer.sse_endpoint, STR("/m?s=1"));
     assert_post(&b, "{'id':1,'method':'ping'}", false, "POST /m?s=1");
-    client_session_compose_get(&b.peer, STR_NONE, &ask);
-    assert_ask(&b, &ask, "GET /sse");
+    client_session_compose_get(&b.peer, STR_NONE, &sent);
+    assert_request(&b, &sent, "GET /sse");
     close_bench(&b);
 }
 
 struct header_bench {
     struct headers fields;
     struct param_headers params;
-    struct terse_scanned said;
+    struct terse_scanned scanned;
     struct arena arena;
     struct buf text;
 };
@@ -159,14 +159,14 @@ static void assert_lines(struct header_bench *b, const char *want)
 static void compose_post(struct header_bench *b, const struct client_negotiated *terms,
                          const char *text, const char *revision)
 {
-    struct mcp_message m = mcp_classify(terse_scan(&b->said, text), &b->arena);
+    struct mcp_message m = mcp_classify(terse_scan(&b->scanned, text), &b->arena);
     struct headers kept = { 0 };
 
     client_session_post_headers(&kept, terms, &b->params, &m, str_z(revision), &b->arena);
     for (size_t i = 0; i < kept.count; i++)
         headers_add(&b->fields, kept.at[i].name, arena_str(&b->arena, kept.at[i].value));
     headers_release(&kept);
-    terse_scanned_release(&b->said);
+    terse_scanned_release(&b->scanned);
 }
 
 #define TYPES "Accept: application/json, text/event-stream\nContent-Type: application/json\n"
@@ -262,14 +262,14 @@ static void a_message_may_name_its_version(void **state)
 
     (void)state;
     open_header_bench(&b);
-    m = mcp_classify(terse_scan(&b.said, "{'id':1,'method':'x','params':{'_meta':{"
-                                         "'io.modelcontextprotocol/protocolVersion':'v'}}}"),
+    m = mcp_classify(terse_scan(&b.scanned, "{'id':1,'method':'x','params':{'_meta':{"
+                                            "'io.modelcontextprotocol/protocolVersion':'v'}}}"),
                      &b.arena);
     assert_str(client_session_message_version(&m, &b.arena), STR("v"));
-    terse_scanned_release(&b.said);
-    m = mcp_classify(terse_scan(&b.said, "{'id':1,'method':'x'}"), &b.arena);
+    terse_scanned_release(&b.scanned);
+    m = mcp_classify(terse_scan(&b.scanned, "{'id':1,'method':'x'}"), &b.arena);
     assert_int_equal(client_session_message_version(&m, &b.arena).len, 0);
-    terse_scanned_release(&b.said);
+    terse_scanned_release(&b.scanned);
     close_header_bench(&b);
 }
 

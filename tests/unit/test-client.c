@@ -30,7 +30,7 @@ enum { TIMERS = 256, ASKS = 512 };
 
 struct play {
     struct action_sink out;
-    struct mcp_client speaker;
+    struct mcp_client client;
     struct url url;
     struct buf got;
     struct buf *why;
@@ -41,16 +41,17 @@ struct play {
         int64_t due_us;
     } timers[TIMERS];
     size_t timer_count;
-    uint64_t asked[ASKS]; /* and not yet on their way */
-    size_t ask_count;
+    uint64_t pending_requests[ASKS]; /* and not yet on their way */
+    size_t request_count;
     bool slow, playing;
 };
 
-static void check_manners(const struct action_request *ask)
+static void check_manners(const struct action_request *sent_request)
 {
-    bool post = str_eq(ask->method, STR("POST")), get = str_eq(ask->method, STR("GET"));
-    const struct header *accept = headers_next(&ask->headers, STR("Accept"), NULL);
-    const struct header *type = headers_next(&ask->headers, STR("Content-Type"), NULL);
+    bool post = str_eq(sent_request->method, STR("POST")),
+         get = str_eq(sent_request->method, STR("GET"));
+    const struct header *accept = headers_next(&sent_request->headers, STR("Accept"), NULL);
+    const struct header *type = headers_next(&sent_request->headers, STR("Content-Type"), NULL);
 
     if (post || get)
         assert_str(accept->value, post ? STR("application/json, text/event-stream")
@@ -58,9 +59,9 @@ static void check_manners(const struct action_request *ask)
     assert_int_equal(type != NULL, post);
     if (post)
         assert_str(type->value, STR("application/json"));
-    assert_str(headers_next(&ask->headers, STR("Accept-Encoding"), NULL)->value,
+    assert_str(headers_next(&sent_request->headers, STR("Accept-Encoding"), NULL)->value,
                STR("identity"));
-    assert_non_null(headers_next(&ask->headers, STR("User-Agent"), NULL));
+    assert_non_null(headers_next(&sent_request->headers, STR("User-Agent"), NULL));
 }
 
 static bool is_manner(struct str name)
@@ -73,23 +74,23 @@ static bool is_manner(struct str name)
 
 static void write_ask(struct play *p, const struct action *a)
 {
-    const struct action_request *ask = a->request;
+    const struct action_request *sent_request = a->request;
 
-    check_manners(ask);
+    check_manners(sent_request);
     buf_printf(&p->got, "%llu %.*s %.*s", (unsigned long long)a->route.exchange,
-               STR_ARG(ask->method), STR_ARG(ask->target));
-    for (size_t i = 0; i < ask->headers.count; i++) {
-        const struct header *f = &ask->headers.at[i];
+               STR_ARG(sent_request->method), STR_ARG(sent_request->target));
+    for (size_t i = 0; i < sent_request->headers.count; i++) {
+        const struct header *f = &sent_request->headers.at[i];
 
         if (headers_equal_nocase(f->name, STR("Mcp-Session-Id")))
             buf_printf(&p->got, " session=%.*s", STR_ARG(f->value));
         else if (!is_manner(f->name))
             buf_printf(&p->got, " %.*s:%.*s", STR_ARG(f->name), STR_ARG(f->value));
     }
-    if (ask->body.at)
-        buf_printf(&p->got, " %.*s", STR_ARG(ask->body));
-    assert_true(p->ask_count < ASKS);
-    p->asked[p->ask_count++] = a->route.exchange;
+    if (sent_request->body.at)
+        buf_printf(&p->got, " %.*s", STR_ARG(sent_request->body));
+    assert_true(p->request_count < ASKS);
+    p->pending_requests[p->request_count++] = a->route.exchange;
 }
 
 static void write_down(struct action_sink *self, const struct action *a)
@@ -133,14 +134,15 @@ static void write_down(struct action_sink *self, const struct action *a)
 static void tell(struct play *p, struct event ev)
 {
     ev.now_us = p->now_us;
-    mcp_client_step(&p->speaker, &ev);
-    while (!p->slow && p->ask_count) {
+    mcp_client_step(&p->client, &ev);
+    while (!p->slow && p->request_count) {
         struct event taken = { .kind = EVENT_REQUEST_SENT,
-                               .exchange = p->asked[0],
+                               .exchange = p->pending_requests[0],
                                .now_us = p->now_us };
 
-        memmove(p->asked, p->asked + 1, --p->ask_count * sizeof *p->asked);
-        mcp_client_step(&p->speaker, &taken);
+        memmove(p->pending_requests, p->pending_requests + 1,
+                --p->request_count * sizeof *p->pending_requests);
+        mcp_client_step(&p->client, &taken);
     }
 }
 
@@ -149,7 +151,7 @@ static void begin(struct play *p, struct str url)
     struct err e = ERR_NONE;
 
     assert_true(url_parse(&p->url, url, &e));
-    mcp_client_init(&p->speaker, &p->url, &p->out);
+    mcp_client_init(&p->client, &p->url, &p->out);
     p->playing = true;
 }
 
@@ -349,7 +351,7 @@ static bool play(struct str text, struct buf *why)
     if (ok && left.len)
         ok = fails(&p, "not expected", str_cut(&left, '\n'), STR_NONE);
     if (p.playing)
-        mcp_client_release(&p.speaker);
+        mcp_client_release(&p.client);
     buf_release(&p.got);
     return ok;
 }
@@ -363,7 +365,7 @@ static void begin_quiet(struct play *p, struct buf *why)
 
 static void end_quiet(struct play *p)
 {
-    mcp_client_release(&p->speaker);
+    mcp_client_release(&p->client);
     buf_release(&p->got);
 }
 
@@ -394,7 +396,7 @@ static void the_number_of_concurrent_exchanges_is_limited(void **state)
         tell(&p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_z(line) });
     }
     assert_int_equal(count_lines(&p.got, " POST "), MCP_CLIENT_REQUESTS_MAX);
-    assert_true(p.speaker.send_queue.bytes > 0);
+    assert_true(p.client.send_queue.bytes > 0);
     for (uint64_t i = 1; i <= MCP_CLIENT_REQUESTS_MAX + 10; i++) {
         tell(&p,
              (struct event){
@@ -403,7 +405,7 @@ static void the_number_of_concurrent_exchanges_is_limited(void **state)
     }
     assert_int_equal(count_lines(&p.got, " POST "), MCP_CLIENT_REQUESTS_MAX + 10);
     assert_int_equal(count_lines(&p.got, "<< "), MCP_CLIENT_REQUESTS_MAX + 10);
-    assert_int_equal(p.speaker.send_queue.bytes, 0);
+    assert_int_equal(p.client.send_queue.bytes, 0);
     end_quiet(&p);
 }
 
@@ -414,13 +416,13 @@ static void a_client_without_any_response_is_reported_as_unanswered(void **state
 
     (void)state;
     begin_quiet(&p, NULL);
-    assert_false(mcp_client_never_answered(&p.speaker));
+    assert_false(mcp_client_never_answered(&p.client));
     tell(&p, (struct event){ .kind = EVENT_CLIENT_LINE,
                              .text = STR("{\"id\":1,\"method\":\"ping\"}") });
-    assert_true(mcp_client_never_answered(&p.speaker));
+    assert_true(mcp_client_never_answered(&p.client));
     tell(&p, (struct event){
                  .kind = EVENT_RESPONSE_HEAD, .exchange = 1, .status = 500, .headers = &none });
-    assert_false(mcp_client_never_answered(&p.speaker));
+    assert_false(mcp_client_never_answered(&p.client));
     end_quiet(&p);
 }
 

@@ -1,14 +1,14 @@
 #include "cli.h"
 #include "test.h"
 
-#define ASK(id, name)                                                                          \
+#define REQUEST(id, name)                                                                      \
     "{'jsonrpc':'2.0','id':" #id ",'method':'tools/call','params':{'name':'" name "'}}\n"
 #define ANSWER(id, n) "{'jsonrpc':'2.0','id':" #id ",'result':{'n':" #n "}}\n"
 
 static void put_files(struct cli *d)
 {
-    cli_put_file(d, "a.jsonl", ASK(1, "x") ANSWER(1, 1) ASK(2, "y") ANSWER(2, 2));
-    cli_put_file(d, "b.jsonl", ASK(1, "x") ANSWER(1, 5) ASK(3, "z") ANSWER(3, 3));
+    cli_put_file(d, "a.jsonl", REQUEST(1, "x") ANSWER(1, 1) REQUEST(2, "y") ANSWER(2, 2));
+    cli_put_file(d, "b.jsonl", REQUEST(1, "x") ANSWER(1, 5) REQUEST(3, "z") ANSWER(3, 3));
 }
 
 #define NO_CONTRACT "no contract on either side: there are no lists\n\n"

@@ -44,7 +44,7 @@ static void check(const char *const *words, const char *in, int code, const char
     program_release(&p);
 }
 
-#define ASK(id, name, n)                                                                       \
+#define REQUEST(id, name, n)                                                                   \
     "{\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\",\"n\":" n "}}" \
     "\n"
 
@@ -65,7 +65,7 @@ static void recorded_answers_go_to_the_live_client(void **state)
 {
     (void)state;
     check(PROGRAM_WORDS("replay", "--match", "sequential", "file"),
-          ASK("\"x\"", "b", "1") ASK("0", "a", "2"), 0,
+          REQUEST("\"x\"", "b", "1") REQUEST("0", "a", "2"), 0,
           "{\"id\":\"x\",\"result\":{\"is\":\"b\"}}\n{\"id\":0,\"result\":{\"is\":\"a\"}}\n",
           "mcpreel: warning: tools/call a: matched #1, but params differ at $.params.n: "
           "recorded 1, got 2\n"
@@ -87,7 +87,7 @@ static void the_default_is_by_request(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        program_run(&p, NULL, rows[i].words, STR(ASK("1", "b", "2")));
+        program_run(&p, NULL, rows[i].words, STR(REQUEST("1", "b", "2")));
         assert_int_equal(p.code, rows[i].code);
         program_release(&p);
     }
@@ -97,11 +97,11 @@ static void with_fail_at_end_it_goes_on_and_ends_with_1(void **state)
 {
     (void)state;
     check(PROGRAM_WORDS("replay", "--fail-at-end", "file"),
-          ASK("1", "c", "1") ASK("2", "b", "1"), 1,
+          REQUEST("1", "c", "1") REQUEST("2", "b", "1"), 1,
           MISS "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
           COMPLAINT "mcpreel: answered 1 request from the recording, 1 unmatched\n"
                     "mcpreel: unused recorded calls: #1 tools/call a\n");
-    check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "file"), ASK("2", "b", "1"), 0,
+    check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "file"), REQUEST("2", "b", "1"), 0,
           "{\"id\":2,\"result\":{\"is\":\"b\"}}\n", "");
     check(PROGRAM_WORDS("-q", "replay", "--fail-at-end", "--on-unmatched", "passthrough",
                         "file", "--", "true"),
@@ -120,7 +120,8 @@ static void a_last_line_without_newline_is_answered(void **state)
 static void a_miss_is_answered_and_ends_with_1(void **state)
 {
     (void)state;
-    check(PROGRAM_WORDS("replay", "file"), ASK("1", "c", "1") ASK("2", "a", "1"), 1, MISS,
+    check(PROGRAM_WORDS("replay", "file"), REQUEST("1", "c", "1") REQUEST("2", "a", "1"), 1,
+          MISS,
           COMPLAINT "mcpreel: answered 0 requests from the recording, 1 unmatched\n"
                     "mcpreel: unused recorded calls: #1 tools/call a, #3 tools/call b\n");
 }
@@ -129,7 +130,7 @@ static void with_warn_it_goes_on_and_ends_with_0(void **state)
 {
     (void)state;
     check(PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
-          ASK("1", "c", "1") ASK("2", "b", "1"), 0,
+          REQUEST("1", "c", "1") REQUEST("2", "b", "1"), 0,
           MISS "{\"id\":2,\"result\":{\"is\":\"b\"}}\n",
           COMPLAINT "mcpreel: answered 1 request from the recording, 1 unmatched\n"
                     "mcpreel: unused recorded calls: #1 tools/call a\n");
@@ -144,12 +145,12 @@ static void by_request_other_params_are_a_miss(void **state)
         program_run(&p, NULL,
                     PROGRAM_WORDS("-q", "replay", "--match", i ? "method_params" : "by-request",
                                   "-r", "file"),
-                    STR(ASK("1", "b", "2")));
+                    STR(REQUEST("1", "b", "2")));
         assert_int_equal(p.code, 1);
         program_release(&p);
         program_run(&p, NULL,
                     PROGRAM_WORDS("-q", "replay", "--match-mode", "by-request", "file"),
-                    STR(ASK("1", "b", "1.0")));
+                    STR(REQUEST("1", "b", "1.0")));
         assert_int_equal(p.code, 0);
         assert_str(buf_str(&p.out), STR("{\"id\":1,\"result\":{\"is\":\"b\"}}\n"));
         program_release(&p);
@@ -209,7 +210,7 @@ static void timing_is_checked(void **state)
     }
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         program_run(&p, NULL, PROGRAM_WORDS("-q", "replay", "--timing", good[i], "file"),
-                    STR(ASK("1", "a", "1")));
+                    STR(REQUEST("1", "a", "1")));
         if (p.code != 0)
             fail_msg("%s", good[i]);
         assert_str(buf_str(&p.out), STR("{\"id\":1,\"result\":{\"is\":\"a\"}}\n"));
@@ -258,7 +259,7 @@ static void total_order_is_kept(void **state)
 
     (void)state;
     program_run(&p, NULL, PROGRAM_WORDS("-q", "replay", "--order", "total", "file"),
-                STR(ASK("1", "b", "1")));
+                STR(REQUEST("1", "b", "1")));
     assert_int_equal(p.code, 1);
     assert_non_null(strstr(buf_z(&p.out), "\"reason\":\"out-of-order\""));
     program_release(&p);
@@ -267,11 +268,11 @@ static void total_order_is_kept(void **state)
 static void what_was_not_asked_for_can_be_a_finding(void **state)
 {
     (void)state;
-    check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"), ASK("1", "a", "1"), 1,
+    check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"), REQUEST("1", "a", "1"), 1,
           "{\"id\":1,\"result\":{\"is\":\"a\"}}\n",
           "mcpreel: unused recorded calls: #3 tools/call b\n");
     check(PROGRAM_WORDS("-q", "replay", "--strict-unused", "file"),
-          ASK("1", "a", "1") ASK("2", "b", "1"), 0,
+          REQUEST("1", "a", "1") REQUEST("2", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"a\"}}\n{\"id\":2,\"result\":{\"is\":\"b\"}}\n", "");
 }
 
@@ -300,23 +301,23 @@ static void how_it_went_is_reported(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) { /* the second replaces the first */
         check(PROGRAM_WORDS("-q", "replay", "--force", "--report", "report", "file"),
-              ASK("1", "b", "1"), 0, "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
+              REQUEST("1", "b", "1"), 0, "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
         fd = open("report", O_RDONLY);
         assert_true(fd >= 0 && read(fd, got, sizeof got - 1) > 0);
         close(fd);
         assert_string_equal(got, REPORT);
     }
-    check(PROGRAM_WORDS("-q", "replay", "--report", "report", "file"), ASK("1", "b", "1"), 2,
-          "",
+    check(PROGRAM_WORDS("-q", "replay", "--report", "report", "file"), REQUEST("1", "b", "1"),
+          2, "",
           "mcpreel: cannot write 'report': it exists already\n"
           "  choose another name, or add --force to replace it\n");
     check(PROGRAM_WORDS("-q", "replay", "--force", "--report", "file", "file"), "", 2, "",
           "mcpreel: the report cannot be written to 'file': it is the recording\n");
     assert_int_equal(unlink("report"), 0);
-    check(PROGRAM_WORDS("-q", "--json", "replay", "file"), ASK("1", "b", "1"), 0,
+    check(PROGRAM_WORDS("-q", "--json", "replay", "file"), REQUEST("1", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", REPORT);
-    check(PROGRAM_WORDS("-q", "replay", "--report", "no/report", "file"), ASK("1", "b", "1"), 5,
-          "", /* found before the first request */
+    check(PROGRAM_WORDS("-q", "replay", "--report", "no/report", "file"),
+          REQUEST("1", "b", "1"), 5, "", /* found before the first request */
           "mcpreel: cannot write 'no/report': there is no folder 'no'\n"
           "  make it first: mkdir -p 'no'\n");
 }
@@ -326,7 +327,7 @@ static void a_cassette_is_served_as_its_recorder_does(void **state)
     (void)state;
     check(
         PROGRAM_WORDS("-q", "replay", "--stdio", "--cassette", "file"),
-        ASK("1", "b", "1.0") ASK("2", "b", "1"), 0,
+        REQUEST("1", "b", "1.0") REQUEST("2", "b", "1"), 0,
         "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"No matching "
         "interaction for tools/call [b]\",\"data\":{\"reason\":\"no-match\","
         "\"nearest\":{\"seq\":3,\"method\":\"tools/call\",\"subject\":\"b\",\"differences\":"
@@ -350,7 +351,7 @@ static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
     (void)state;
     temp_dir_put("file", STR(HEAD));
     program_run(&p, NULL, PROGRAM_WORDS("replay", "--on-unmatched", "warn", "file"),
-                STR(ASK("1", "a", "1") ASK("2", "b", "1")));
+                STR(REQUEST("1", "a", "1") REQUEST("2", "b", "1")));
     assert_int_equal(p.code, 0);
     assert_non_null(strstr(buf_z(&p.err), "mcpreel: warning: 'file' has no messages; no "
                                           "request can be answered\n"));
@@ -382,17 +383,17 @@ static void ec_rec_008_another_version_is_an_error(void **state)
         "file",
         STR("{\"type\":\"header\",\"version\":\"2.0\",\"recorded_at\":\"2025-02-04T10:00:00Z\","
             "\"upstream\":\"x\",\"thoughtjack_version\":\"0.9.0\"}\n"));
-    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+    check(PROGRAM_WORDS("replay", "file"), REQUEST("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
     /* Whatever else a header of that version may have. */
     temp_dir_put("file", STR("{\"type\":\"header\",\"version\":\"2.0\",\"upstream\":[]}\n"));
-    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+    check(PROGRAM_WORDS("replay", "file"), REQUEST("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
     temp_dir_put("file", STR("{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
                              "\"2025-02-04T10:00:00Z\",\"upstream\":\"x\"}\n"));
-    check(PROGRAM_WORDS("replay", "file"), ASK("1", "a", "1"), 3, "",
+    check(PROGRAM_WORDS("replay", "file"), REQUEST("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: a header line without 'thoughtjack_version'\n"
           "  to save what can be read: mcpreel check --fix file\n");
 }
@@ -412,7 +413,7 @@ static void ec_rec_009_what_is_not_recorded_is_passed_through(void **state)
     close(fd);
     check(PROGRAM_WORDS("replay", "--on-unmatched", "passthrough", "file", "--", "sh", "-c",
                         server),
-          ASK("1", "c", "1") ASK("2", "b", "1"), 0,
+          REQUEST("1", "c", "1") REQUEST("2", "b", "1"), 0,
           "{\"id\":2,\"result\":{\"is\":\"b\"}}\n{\"id\":1,\"result\":{\"is\":\"live\"}}\n",
           "mcpreel: no recorded response for tools/call 'c'; forwarded to the passthrough "
           "server\n"
@@ -433,7 +434,7 @@ static void a_server_behind_that_dies_is_told_and_ends_with_4(void **state)
     program_run(&p, NULL,
                 PROGRAM_WORDS("-q", "replay", "--on-unmatched", "passthrough", "--upstream",
                               "sh -c 'read x; echo broken >&2; exit 9'", "file"),
-                STR(ASK("1", "c", "1")));
+                STR(REQUEST("1", "c", "1")));
     assert_int_equal(p.code, 4);
     assert_non_null(strstr(buf_z(&p.out), "the passthrough server has ended"));
     assert_str(buf_str(&p.err), STR("mcpreel: passthrough server: 'sh' ended with "
@@ -442,7 +443,7 @@ static void a_server_behind_that_dies_is_told_and_ends_with_4(void **state)
     program_run(&p, NULL,
                 PROGRAM_WORDS("-q", "replay", "--on-unmatched", "passthrough", "file", "--",
                               "./no-such-program"),
-                STR(ASK("1", "c", "1") ASK("2", "a", "1")));
+                STR(REQUEST("1", "c", "1") REQUEST("2", "a", "1")));
     assert_int_equal(p.code, 4);
     assert_non_null(strstr(buf_z(&p.out), "{\"id\":2,\"result\":{\"is\":\"a\"}}\n"));
     program_release(&p);
@@ -475,7 +476,7 @@ static void a_packed_recording_replays(void **state)
     assert_int_equal(write(fd, packed.at, packed.len), packed.len);
     close(fd);
     buf_release(&packed);
-    check(PROGRAM_WORDS("-q", "replay", "file"), ASK("1", "b", "1"), 0,
+    check(PROGRAM_WORDS("-q", "replay", "file"), REQUEST("1", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", "");
 }
 

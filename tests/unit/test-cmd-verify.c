@@ -7,7 +7,7 @@
 #define MESSAGE(seq, dir, msg)                                                                 \
     "{'type':'message','seq':" seq ",'ts':'2026-01-01T00:00:02.000Z','dir':'" dir              \
     "','msg':" msg "}\n"
-#define HELLO                                                                                  \
+#define INITIALIZE                                                                             \
     HEADER MESSAGE("1", "c2s", "{'jsonrpc':'2.0','id':0,'method':'initialize','params':{}}")   \
         MESSAGE("2", "s2c",                                                                    \
                 "{'jsonrpc':'2.0','id':0,'result':{'protocolVersion':'2025-11-25'}}")
@@ -20,7 +20,7 @@ static void a_recording_and_one_server_are_needed(void **state)
 {
     struct cli *d = *state;
 
-    cli_put_file(d, "a.jsonl", HELLO);
+    cli_put_file(d, "a.jsonl", INITIALIZE);
     assert_run(d, "mcpreel verify", 2, "",
                "mcpreel: no recording to verify\n"
                "  name one: mcpreel verify session.jsonl -- COMMAND\n");
@@ -39,7 +39,7 @@ static void options_that_have_no_effect_are_rejected(void **state)
 {
     struct cli *d = *state;
 
-    cli_put_file(d, "a.jsonl", HELLO);
+    cli_put_file(d, "a.jsonl", INITIALIZE);
     assert_int_equal(cli_run(d, "mcpreel verify --wait-ready 1s a.jsonl -- sh"), 2);
     assert_int_equal(
         cli_run(d, "mcpreel verify --target-env A=b --url http://127.0.0.1:1 a.jsonl"), 2);
@@ -49,7 +49,7 @@ static void bad_rules_are_named(void **state)
 {
     struct cli *d = *state;
 
-    cli_put_file(d, "a.jsonl", HELLO);
+    cli_put_file(d, "a.jsonl", INITIALIZE);
     cli_put_file(d, "rules.json", "{'ignore_path':[]}");
     assert_int_equal(cli_run(d, "mcpreel verify --ignore-paths x a.jsonl -- sh"), 2);
     assert_int_equal(cli_run(d, "mcpreel verify --only is:nothing a.jsonl -- sh"), 2);
@@ -61,7 +61,7 @@ static void the_calls_to_update_are_numbers_of_one_recording(void **state)
 {
     struct cli *d = *state;
 
-    cli_put_file(d, "a.jsonl", HELLO);
+    cli_put_file(d, "a.jsonl", INITIALIZE);
     assert_run(d, "mcpreel verify --update=x a.jsonl -- sh", 2, "",
                "mcpreel: option '--update': 'x' is not the number of a call\n");
     assert_run(d, "mcpreel verify --update=1 a.jsonl a.jsonl -- sh", 2, "",
@@ -86,7 +86,7 @@ static void a_dry_run_lists_requests_and_needs_no_server(void **state)
 {
     struct cli *d = *state;
 
-    cli_put_file(d, "a.jsonl", HELLO CALL("{}"));
+    cli_put_file(d, "a.jsonl", INITIALIZE CALL("{}"));
     assert_run(d, "mcpreel verify --dry-run a.jsonl", 0,
                "  1  #1 initialize\n  2  #3 tools/call t\n", "");
     assert_run(d, "mcpreel verify --dry-run --skip tool:t a.jsonl", 0, "  1  #1 initialize\n",
@@ -97,7 +97,7 @@ static void a_server_that_cannot_be_started_is_one_error(void **state)
 {
     struct cli *d = *state;
 
-    cli_put_file(d, "a.jsonl", HELLO CALL("{}"));
+    cli_put_file(d, "a.jsonl", INITIALIZE CALL("{}"));
     assert_int_equal(cli_run(d, "mcpreel verify a.jsonl -- ./nothing-here"), 4);
     assert_int_equal(d->out.len, 0);
     assert_non_null(strstr(buf_z(&d->err), "nothing-here"));

@@ -115,9 +115,9 @@ static void expand(struct buf *to, struct str line)
     buf_add(to, STR("}\n"));
 }
 
-static void pour(struct combine *j, const char *story, unsigned parts)
+static void feed(struct combine *j, const char *input, unsigned parts)
 {
-    struct str rest = str_z(story);
+    struct str rest = str_z(input);
     struct buf one;
 
     buf_init(&one, 4096);
@@ -134,7 +134,8 @@ static void pour(struct combine *j, const char *story, unsigned parts)
 }
 
 /* `want` is told the same way, without lanes. */
-static void tell(struct combine *j, const char *story, unsigned parts, const char *want)
+static void feed_and_check(struct combine *j, const char *input, unsigned parts,
+                           const char *want)
 {
     struct lines *l = (struct lines *)j->next_sink;
     struct str rest = str_z(want);
@@ -144,7 +145,7 @@ static void tell(struct combine *j, const char *story, unsigned parts, const cha
     buf_init(&all, 1 << 20);
     while (rest.len)
         expand(&all, str_cut(&rest, '\n'));
-    pour(j, story, parts);
+    feed(j, input, parts);
     assert_true(combine_finish(j, &e));
     assert_str(buf_str(&l->text), buf_str(&all));
     combine_release(j);
@@ -152,17 +153,17 @@ static void tell(struct combine *j, const char *story, unsigned parts, const cha
     buf_release(&all);
 }
 
-static void join_story(size_t lanes, unsigned parts, const char *story, const char *want)
+static void check_join(size_t lanes, unsigned parts, const char *input, const char *want)
 {
     struct lines l;
     struct combine j;
 
     lines_init(&l);
     combine_init(&j, lanes, &l.sink);
-    tell(&j, story, parts, want);
+    feed_and_check(&j, input, parts, want);
 }
 
-static void mend_story(const char *story, const char *want)
+static void check_repair(const char *input, const char *want)
 {
     struct lines l;
     struct combine j;
@@ -170,13 +171,13 @@ static void mend_story(const char *story, const char *want)
     lines_init(&l);
     combine_init(&j, 1, &l.sink);
     j.add_header_footer = true;
-    tell(&j, story, EVERYTHING, want);
+    feed_and_check(&j, input, EVERYTHING, want);
 }
 
 /* The output must be the input, without its file. */
-static void assert_unchanged(const char *story)
+static void assert_unchanged(const char *input)
 {
-    struct str rest = str_z(story);
+    struct str rest = str_z(input);
     struct buf want;
 
     buf_init(&want, 1 << 20);
@@ -184,8 +185,8 @@ static void assert_unchanged(const char *story)
         buf_add(&want, str_skip(str_cut(&rest, '\n'), 2));
         buf_add_ch(&want, '\n');
     }
-    join_story(1, EVERYTHING, story, buf_z(&want));
-    mend_story(story, buf_z(&want));
+    check_join(1, EVERYTHING, input, buf_z(&want));
+    check_repair(input, buf_z(&want));
     buf_release(&want);
 }
 
@@ -209,7 +210,7 @@ static void a_complete_recording_stays_unchanged(void **state)
 static void two_inputs_become_one_recording(void **state)
 {
     (void)state;
-    join_story(2, EVERYTHING,
+    check_join(2, EVERYTHING,
                "0 H a 01 'us':0\n"
                "1 H b 02 'us':0\n"
                "0 P 1 03 'us':2000000,'conn':1\n"
@@ -229,9 +230,9 @@ static void two_inputs_become_one_recording(void **state)
 static void the_source_is_kept_for_one_input_only(void **state)
 {
     (void)state;
-    join_story(2, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n1 H b 02\n",
+    check_join(2, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n1 H b 02\n",
                "H a 01\n");
-    join_story(1, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n0 F 0 0 0 0\n",
+    check_join(1, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n0 F 0 0 0 0\n",
                "H a 01 'source':{'format':'cassette'}\nF 0 0 0 0\n");
 }
 
@@ -245,22 +246,22 @@ static void times_are_relative_to_the_earliest_start(void **state)
     combine_init(&j, 2, &l.sink);
     j.start_known = true;
     j.start_us = INT64_C(1767225600000000); /* 2026-01-01T00:00:00Z */
-    tell(&j,
-         "0 H a 05 'us':100\n"
-         "1 H b 00 'us':0\n"
-         "1 {'type':'stderr','text':'x','us':1000000}\n"
-         "0 {'type':'stderr','text':'y','us':200}\n",
-         EVERYTHING & ~FEATURE_END,
-         "H a 00 'us':0\n"
-         "{'type':'stderr','text':'x','us':1000000}\n"
-         "{'type':'stderr','text':'y','us':5000100}\n"
-         "F 0 5000 0 0 'errors':0,'us':5000100\n");
+    feed_and_check(&j,
+                   "0 H a 05 'us':100\n"
+                   "1 H b 00 'us':0\n"
+                   "1 {'type':'stderr','text':'x','us':1000000}\n"
+                   "0 {'type':'stderr','text':'y','us':200}\n",
+                   EVERYTHING & ~FEATURE_END,
+                   "H a 00 'us':0\n"
+                   "{'type':'stderr','text':'x','us':1000000}\n"
+                   "{'type':'stderr','text':'y','us':5000100}\n"
+                   "F 0 5000 0 0 'errors':0,'us':5000100\n");
 }
 
 static void combined_times_do_not_go_back(void **state)
 {
     (void)state;
-    join_story(2, EVERYTHING,
+    check_join(2, EVERYTHING,
                "0 H a 01 'us':0\n"
                "0 {'type':'stderr','text':'w','us':-5}\n"
                "0 {'type':'stderr','text':'x','us':900}\n"
@@ -276,7 +277,7 @@ static void combined_times_do_not_go_back(void **state)
 static void numbers_of_different_inputs_stay_different(void **state)
 {
     (void)state;
-    join_story(3, 0,
+    check_join(3, 0,
                "0 P 1 01 'conn':2,'session':1,'exchange':5,'stream':1\n"
                "1 P 1 01 'conn':2,'session':1,'exchange':5,'stream':1\n"
                "2 P 1 01 'conn':1,'session':2\n"
@@ -293,7 +294,7 @@ static void numbers_of_different_inputs_stay_different(void **state)
 static void batches_of_two_inputs_stay_separate(void **state)
 {
     (void)state;
-    join_story(2, 0,
+    check_join(2, 0,
                "0 P 1 01 'batch':{'id':1,'index':0,'count':2}\n"
                "1 P 1 01 'batch':{'id':1,'index':0,'count':2}\n"
                "1 P 1 01 'batch':{'odd':1}\n",
@@ -306,7 +307,7 @@ static void batches_of_two_inputs_stay_separate(void **state)
 static void consecutive_recordings_become_one(void **state)
 {
     (void)state;
-    join_story(1, EVERYTHING,
+    check_join(1, EVERYTHING,
                "0 H a 01 'us':0\n"
                "0 P 1 01 'us':10,'conn':1\n"
                "0 R 2 01 'us':20,'conn':2\n"
@@ -326,7 +327,7 @@ static void consecutive_recordings_become_one(void **state)
 static void rotated_parts_become_one_recording(void **state)
 {
     (void)state;
-    join_story(2, EVERYTHING,
+    check_join(2, EVERYTHING,
                "0 H a 01 'part':1,'us':0\n"
                "1 H a 01 'part':2,'us':0\n"
                "0 P 1 03 'us':2000000,'conn':1\n"
@@ -339,7 +340,7 @@ static void rotated_parts_become_one_recording(void **state)
                "R 2 04 'us':3000000,'conn':1\n"
                "P 3 05 'us':4000000,'conn':3\n"
                "F 3 5000 2 1 'exit_code':7,'errors':0,'us':5000000\n");
-    join_story(1, EVERYTHING,
+    check_join(1, EVERYTHING,
                "0 H a 01 'part':1,'us':0\n"
                "0 P 1 03 'us':2000000,'conn':1\n"
                "0 F 1 6000 1 0 'us':2000001\n"
@@ -355,7 +356,7 @@ static void rotated_parts_become_one_recording(void **state)
 static void parts_of_two_recordings_become_two(void **state)
 {
     (void)state;
-    join_story(4, EVERYTHING,
+    check_join(4, EVERYTHING,
                "0 H a 01 'part':1,'us':0\n"
                "1 H b 02 'part':2,'us':0\n"
                "2 H a 01 'part':2,'us':0\n"
@@ -374,8 +375,8 @@ static void parts_of_two_recordings_become_two(void **state)
 static void a_truncated_recording_stays_truncated(void **state)
 {
     (void)state;
-    join_story(1, EVERYTHING, "0 H a 01\n0 P 1 02\n", "H a 01\nP 1 02\n");
-    join_story(2, EVERYTHING,
+    check_join(1, EVERYTHING, "0 H a 01\n0 P 1 02\n", "H a 01\nP 1 02\n");
+    check_join(2, EVERYTHING,
                "0 H a 01\n"
                "1 H b 01\n"
                "0 P 1 02\n"
@@ -384,28 +385,28 @@ static void a_truncated_recording_stays_truncated(void **state)
                "H a 01\n"
                "P 1 02 'conn':1\n"
                "P 2 03 'conn':2\n");
-    join_story(1, EVERYTHING, "0 H a 01\n0 P 1 02\n0 H b 03\n0 F 0 0 0 0\n",
+    check_join(1, EVERYTHING, "0 H a 01\n0 P 1 02\n0 H b 03\n0 F 0 0 0 0\n",
                "H a 01\nP 1 02\n");
 }
 
 static void records_before_the_first_header_are_not_truncated(void **state)
 {
     (void)state;
-    join_story(1, EVERYTHING, "0 {'type':'stderr','text':'x'}\n0 H b 03\n0 F 0 0 0 0\n",
+    check_join(1, EVERYTHING, "0 {'type':'stderr','text':'x'}\n0 H b 03\n0 F 0 0 0 0\n",
                "{'type':'stderr','text':'x'}\nF 0 0 0 0\n");
 }
 
 static void a_format_without_footer_is_never_truncated(void **state)
 {
     (void)state;
-    join_story(1, EVERYTHING & ~FEATURE_END, "0 P 1 02\n", "P 1 02\nF 1 0 1 0 'errors':0\n");
-    join_story(1, EVERYTHING & ~FEATURE_END, "", "");
+    check_join(1, EVERYTHING & ~FEATURE_END, "0 P 1 02\n", "P 1 02\nF 1 0 1 0 'errors':0\n");
+    check_join(1, EVERYTHING & ~FEATURE_END, "", "");
 }
 
 static void totals_are_counted_again(void **state)
 {
     (void)state;
-    join_story(1, EVERYTHING,
+    check_join(1, EVERYTHING,
                "0 H a 01\n"
                "0 M 1 02 s2c {'id':1,'error':{}}\n"
                "0 F 70 500 60 10 'errors':9\n"
@@ -419,7 +420,7 @@ static void totals_are_counted_again(void **state)
 static void sequence_numbers_that_do_not_rise_are_corrected(void **state)
 {
     (void)state;
-    join_story(1, 0,
+    check_join(1, 0,
                "0 P 0 01\n0 P 5 01\n0 P 5 01\n0 P 2 01\n0 P 9 01\n"
                "0 P 9223372036854775807 01\n",
                "P 1 01\nP 5 01\nP 6 01\nP 7 01\nP 9 01\nP 10 01\nF 6 0 6 0 'errors':0\n");
@@ -428,7 +429,7 @@ static void sequence_numbers_that_do_not_rise_are_corrected(void **state)
 static void a_redelivered_message_refers_to_the_new_number(void **state)
 {
     (void)state;
-    join_story(2, 0,
+    check_join(2, 0,
                "0 R 1 01 'exchange':1\n"
                "1 R 1 01 'exchange':1\n"
                "1 R 2 01 'exchange':1\n"
@@ -447,7 +448,7 @@ static void a_redelivered_message_refers_to_the_new_number(void **state)
 static void a_redelivered_message_may_refer_to_another_part(void **state)
 {
     (void)state;
-    join_story(3, EVERYTHING,
+    check_join(3, EVERYTHING,
                "0 H a 01 'part':1,'us':0\n"
                "1 H a 01 'part':2,'us':0\n"
                "2 H b 01 'us':0\n"
@@ -463,7 +464,7 @@ static void a_redelivered_message_may_refer_to_another_part(void **state)
 static void a_resumed_stream_refers_to_the_new_number(void **state)
 {
     (void)state;
-    join_story(
+    check_join(
         2, 0,
         "1 {'type':'http','ev':'response','status':200,'exchange':1,'stream':1}\n"
         "1 {'type':'http','ev':'response','status':200,'resumes':{'stream':1,'after':7},"
@@ -481,10 +482,10 @@ static void a_combined_recording_gets_header_and_footer(void **state)
     static const char ask[] = "{'id':1,'method':'initialize','params':{'clientInfo':{'c':1}}}";
     static const char answer[] =
         "{'id':1,'result':{'protocolVersion':'v','serverInfo':{'s':1}}}";
-    char story[1024], want[1024];
+    char input[1024], want[1024];
 
     (void)state;
-    snprintf(story, sizeof story,
+    snprintf(input, sizeof input,
              "0 M 1 02 c2s %s 'us':1000000\n"
              "0 M 2 03 s2c %s 'us':2000000\n"
              "0 M 3 03 s2c {'id':2,'error':{}} 'us':2000500\n",
@@ -497,7 +498,7 @@ static void a_combined_recording_gets_header_and_footer(void **state)
              "F 3 2000 1 2 'protocol_version':'v','server_info':{'s':1},"
              "'client_info':{'c':1},'errors':1,'us':2000500\n",
              ask, answer);
-    mend_story(story, want);
+    check_repair(input, want);
 }
 
 static void no_input_becomes_an_empty_recording(void **state)
@@ -551,8 +552,8 @@ static void extreme_numbers_do_not_overflow(void **state)
                  "%zu P 9223372036854775807 01 'us':9223372036854775807,"
                  "'conn':9223372036854775807,'exchange':9223372036854775806\n",
                  lane);
-        pour(&j, line, 0);
-        pour(&j, line, 0);
+        feed(&j, line, 0);
+        feed(&j, line, 0);
     }
     assert_int_equal(combine_message_count(&j), 4);
     assert_null(strstr(buf_z(&l.text), ":-"));

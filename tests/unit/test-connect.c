@@ -10,7 +10,7 @@
 
 struct recorder {
     struct loop *loop;
-    int told, fd;
+    int reported, fd;
     enum connect_error why;
 };
 
@@ -18,7 +18,7 @@ static void take(void *to, int fd, enum connect_error why)
 {
     struct recorder *t = to;
 
-    t->told++;
+    t->reported++;
     t->fd = fd;
     t->why = why;
     loop_stop(t->loop);
@@ -27,29 +27,29 @@ static void take(void *to, int fd, enum connect_error why)
 static const struct connect_address v4 = { .bytes = { [12] = 127, [15] = 1 } };
 static const struct connect_address v6 = { .v6 = true, .bytes = { [15] = 1 } };
 
-static const struct fake_server_step greet[] = { FAKE(ACCEPT), FAKE_TEXT(SAYS, "hi"),
-                                                 FAKE(DONE) };
+static const struct fake_server_step accept_and_send[] = { FAKE(ACCEPT), FAKE_TEXT(SENDS, "hi"),
+                                                           FAKE(DONE) };
 static const struct fake_server_step nothing[] = { FAKE(DONE) };
 
 static void run(struct recorder *t, const struct connect_address *at, size_t count, int port)
 {
     *t = (struct recorder){ .loop = loop_new(), .fd = -2 };
     connect_start(t->loop, at, count, port, take, t);
-    assert_int_equal(t->told, 0);
+    assert_int_equal(t->reported, 0);
     loop_run(t->loop);
     loop_run(t->loop); /* there is nothing left to wait for */
-    assert_int_equal(t->told, 1);
+    assert_int_equal(t->reported, 1);
     loop_free(t->loop);
 }
 
 static void assert_greeted(struct recorder *t)
 {
-    char said[2];
+    char output[2];
 
     assert_true(t->fd >= 0);
     assert_true(fcntl(t->fd, F_GETFD) & FD_CLOEXEC);
     fcntl(t->fd, F_SETFL, 0);
-    assert_int_equal(read(t->fd, said, 2), 2);
+    assert_int_equal(read(t->fd, output, 2), 2);
     close(t->fd);
 }
 
@@ -60,15 +60,15 @@ static void connects_to_ipv4_and_ipv6(void **state)
     struct recorder t;
 
     (void)state;
-    fake_server_start(&p, greet);
+    fake_server_start(&p, accept_and_send);
     run(&t, &v4, 1, p.port);
     assert_greeted(&t);
     fake_server_join(&p);
-    fake_server_start_v6(&p, greet);
+    fake_server_start_v6(&p, accept_and_send);
     run(&t, &v6, 1, p.port);
     assert_greeted(&t);
     fake_server_join(&p);
-    fake_server_start(&p, greet);
+    fake_server_start(&p, accept_and_send);
     run(&t, both, 2, p.port); /* refused by the first */
     assert_greeted(&t);
     fake_server_join(&p);
@@ -132,7 +132,7 @@ static void connecting_can_be_stopped_at_any_time(void **state)
     r = connect_start(t.loop, &v4, 1, p.port, take, &t);
     connect_close(r);
     raw_client_run_briefly(t.loop);
-    assert_int_equal(t.told, 0);
+    assert_int_equal(t.reported, 0);
     fake_server_join(&p);
     loop_free(t.loop);
 }

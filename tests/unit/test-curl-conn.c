@@ -18,19 +18,21 @@ struct curl_conn_test {
     struct curl_conn_shared *shared;
     struct curl_conn *conn;
     char url[64];
-    struct str say;
-    size_t say_at_once; /* 0: all of it */
+    struct str response_text;
+    size_t send_at_once; /* 0: all of it */
 };
 
 static void take_connected(void *to)
 {
     struct curl_conn_test *t = to;
 
-    while (t->say.len) {
-        size_t n = t->say_at_once && t->say_at_once < t->say.len ? t->say_at_once : t->say.len;
+    while (t->response_text.len) {
+        size_t n = t->send_at_once && t->send_at_once < t->response_text.len
+                       ? t->send_at_once
+                       : t->response_text.len;
 
-        curl_conn_write(t->conn, str_n(t->say.at, n));
-        t->say = str_skip(t->say, n);
+        curl_conn_write(t->conn, str_n(t->response_text.at, n));
+        t->response_text = str_skip(t->response_text, n);
     }
 }
 
@@ -51,7 +53,7 @@ static void open_conn(struct curl_conn_test *t, const struct curl_conn_config *c
     struct curl_conn_config own = *config;
     struct err e = ERR_NONE;
 
-    *t = (struct curl_conn_test){ .say = STR_NONE };
+    *t = (struct curl_conn_test){ .response_text = STR_NONE };
     conn_log_init(&t->log, read_conn);
     snprintf(t->url, sizeof t->url, "%s", config->url);
     own.url = t->url; /* it is borrowed */
@@ -127,22 +129,22 @@ static void make_certificate(struct tls *s, const char *names)
 /* It says where it listens. */
 static void read_port(struct tls *s, int fd)
 {
-    char said[256];
+    char read_bytes[256];
     size_t len = 0;
 
-    while (len < sizeof said - 1) {
-        ssize_t n = read(fd, said + len, 1);
+    while (len < sizeof read_bytes - 1) {
+        ssize_t n = read(fd, read_bytes + len, 1);
         char *at;
 
         assert_int_equal(n, 1);
-        said[++len] = '\0';
-        at = said[len - 1] == '\n' ? strstr(said, "ACCEPT 127.0.0.1:") : NULL;
+        read_bytes[++len] = '\0';
+        at = read_bytes[len - 1] == '\n' ? strstr(read_bytes, "ACCEPT 127.0.0.1:") : NULL;
         if (at) {
             s->port = (int)strtol(at + 17, NULL, 10);
             return;
         }
     }
-    fail_msg("no port in '%s'", said);
+    fail_msg("no port in '%s'", read_bytes);
 }
 
 static void start_tls(struct tls *s, const char *names, const char *mode)
@@ -203,7 +205,7 @@ static void tls_connects_to_a_trusted_server(void **state)
     (void)state;
     start_tls(&s, "IP:127.0.0.1", "-rev"); /* it says backwards what it is told */
     open_secure(&t, &s, true);
-    t.say = STR("drawer\n");
+    t.response_text = STR("drawer\n");
     t.log.stop_at = 7;
     loop_run(t.log.loop);
     assert_str(buf_str(&t.log.text), STR("reward\n"));
@@ -218,7 +220,7 @@ static void check_untrusted(const char *names, bool trusted, const char *says)
 
     start_tls(&s, names, "-rev");
     open_secure(&t, &s, trusted);
-    t.say = STR("secret\n");
+    t.response_text = STR("secret\n");
     loop_run(t.log.loop);
     assert_true(t.log.failed);
     assert_int_equal(t.log.fault, UPSTREAM_CONN_TLS);
@@ -259,7 +261,7 @@ static void check_much(bool pauses)
     open_secure(&t, &s, true);
     t.log.count_only = true;
     t.log.pauses = pauses;
-    t.say = STR("GET /much HTTP/1.0\r\n\r\n");
+    t.response_text = STR("GET /much HTTP/1.0\r\n\r\n");
     loop_run(t.log.loop);
     assert_int_equal(t.log.end_count, 1);
     assert_true(t.log.bytes > MUCH && t.log.bytes < MUCH + 200); /* with its head */
@@ -295,8 +297,8 @@ static void much_data_is_sent_over_tls(void **state)
     much[MUCH - 1] = '\n';
     t.log.count_only = true;
     t.log.stop_at = MUCH;
-    t.say = str_n(much, MUCH);
-    t.say_at_once = 50000;
+    t.response_text = str_n(much, MUCH);
+    t.send_at_once = 50000;
     loop_run(t.log.loop);
     assert_int_equal(t.log.bytes, MUCH);
     free(much);
@@ -329,9 +331,9 @@ static void a_proxy_is_asked_for_a_tunnel(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, TUNNEL("server.example:80")),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 Here you are\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 Here you are\r\n\r\n"),
         FAKE_TEXT(SEES, "hello"),
-        FAKE_TEXT(SAYS, "who is there?"),
+        FAKE_TEXT(SENDS, "who is there?"),
         FAKE(CLOSE),
         FAKE(DONE)
     };
@@ -343,7 +345,7 @@ static void a_proxy_is_asked_for_a_tunnel(void **state)
     set_proxy_env("http_proxy", p.port);
     open_conn(&t, &(struct curl_conn_config){ .url = "http://server.example:80",
                                               .connect_ms = 5000 });
-    t.say = STR("hello");
+    t.response_text = STR("hello");
     loop_run(t.log.loop);
     assert_str(buf_str(&t.log.text), STR("who is there?"));
     fake_server_join(&p);
@@ -355,7 +357,7 @@ static void the_rejection_of_a_proxy_is_reported(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, TUNNEL("server.example:443")),
-        FAKE_TEXT(SAYS, "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"), FAKE(DONE)
+        FAKE_TEXT(SENDS, "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"), FAKE(DONE)
     };
     struct fake_server p;
     struct curl_conn_test t;
@@ -422,7 +424,7 @@ static void a_loopback_server_needs_no_proxy(void **state)
     snprintf(url, sizeof url, "http://127.0.0.1:%d", p.port);
     open_conn(
         &t, &(struct curl_conn_config){ .url = url, .is_loopback = true, .connect_ms = 5000 });
-    t.say = STR("hello");
+    t.response_text = STR("hello");
     loop_run(t.log.loop);
     assert_int_equal(t.log.end_count, 1);
     fake_server_join(&p);

@@ -2,7 +2,7 @@
 
 #include "demo-run.h"
 
-static void add_heard(struct buf *to, const struct demo_client *c)
+static void add_received(struct buf *to, const struct demo_client *c)
 {
     static const char *const kinds[] = { "=",   "tool error", "error", "progress",
                                          "log", "question",   "odd" };
@@ -18,14 +18,14 @@ static void add_heard(struct buf *to, const struct demo_client *c)
 
 static void the_session_uses_every_feature_of_the_server(void **state)
 {
-    struct buf told;
+    struct buf reported;
     struct demo_run p;
 
     (void)state;
     demo_run_all(&p, DEMO_ID_NUMBERS);
-    buf_init(&told, 1 << 16);
-    add_heard(&told, &p.client.client);
-    assert_str(buf_str(&told),
+    buf_init(&reported, 1 << 16);
+    add_received(&reported, &p.client.client);
+    assert_str(buf_str(&reported),
                STR("initialize \n"
                    "  = mcpreel-demo " MCPREEL_VERSION ", MCP 2025-11-25\n"
                    "tools/list \n"
@@ -50,7 +50,7 @@ static void the_session_uses_every_feature_of_the_server(void **state)
                    "  = The mcpreel demo server\n"
                    "prompts/get postcard\n"
                    "  = Write a postcard from Lisbon, weather and all.\n"));
-    buf_release(&told);
+    buf_release(&reported);
     demo_run_release(&p);
 }
 
@@ -92,16 +92,16 @@ static void two_sessions_are_equal_whatever_their_ids(void **state)
 }
 
 /* Plays what the server has said once more, with one change, to a new client. */
-static void play_changed(struct demo_client_run *b, struct str heard, const char *old,
+static void play_changed(struct demo_client_run *b, struct str received_text, const char *old,
                          const char *new)
 {
     struct str found;
 
     demo_client_run_init(b, DEMO_ID_NUMBERS);
-    found = str_n(memmem(heard.at, heard.len, old, strlen(old)), strlen(old));
+    found = str_n(memmem(received_text.at, received_text.len, old, strlen(old)), strlen(old));
     assert_non_null(found.at);
-    while (heard.len) {
-        struct str line = str_cut(&heard, '\n');
+    while (received_text.len) {
+        struct str line = str_cut(&received_text, '\n');
         struct arena a = { 0 };
 
         if (found.at >= line.at && found.at < line.at + line.len) {

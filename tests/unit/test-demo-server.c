@@ -279,7 +279,7 @@ static void the_log_level_decides_whether_tools_log(void **state)
     close_bench(&b);
 }
 
-#define HELLO(capabilities)                                                                    \
+#define INITIALIZE(capabilities)                                                               \
     "{'id':0,'method':'initialize','params':{'protocolVersion':'2025-11-25',"                  \
     "'capabilities':" capabilities "}}"
 
@@ -293,7 +293,7 @@ static void calls_and_their_cancellations_reach_the_tools(void **state)
 
     (void)state;
     open_bench(&b);
-    engine_run_terse(&b.with, HELLO("{'sampling':{}}"));
+    engine_run_terse(&b.with, INITIALIZE("{'sampling':{}}"));
     buf_clear(&b.with.actions);
     engine_run_terse(&b.with, CALL("divide", "{'a':4,'b':2}"));
     assert_true(engine_run_has(&b.with.actions, "4 divided by 2 is 2"));
@@ -321,9 +321,9 @@ static void the_latest_capabilities_of_the_client_count(void **state)
     (void)state;
     open_bench(&b);
     assert_false(b.server.tools.can_sample);
-    engine_run_terse(&b.with, HELLO("{'sampling':{}}"));
+    engine_run_terse(&b.with, INITIALIZE("{'sampling':{}}"));
     assert_true(b.server.tools.can_sample);
-    engine_run_terse(&b.with, HELLO("{'sampling':null}"));
+    engine_run_terse(&b.with, INITIALIZE("{'sampling':null}"));
     assert_false(b.server.tools.can_sample);
     close_bench(&b);
 }
@@ -393,7 +393,7 @@ static void the_server_finishes_when_the_client_is_gone(void **state)
 
     (void)state;
     open_bench(&b);
-    engine_run_terse(&b.with, HELLO("{'sampling':{}}"));
+    engine_run_terse(&b.with, INITIALIZE("{'sampling':{}}"));
     engine_run_terse(&b.with, CALL("haiku", "{'about':'it'}"));
     buf_clear(&b.with.actions);
     engine_run_event(&b.with, EVENT_INPUT_CLOSED, NULL);

@@ -5,14 +5,14 @@
 struct bench {
     struct demo_run walk;
     struct buf text;
-    struct demo_steps story;
+    struct demo_steps steps;
 };
 
 static void setup(struct bench *b)
 {
     demo_run_all(&b->walk, DEMO_ID_NUMBERS);
     buf_init(&b->text, 1 << 20);
-    b->story = (struct demo_steps){
+    b->steps = (struct demo_steps){
         .to = &b->text,
         .self = "mcpreel",
         .program = "/usr/bin/mcpreel",
@@ -43,17 +43,17 @@ static void add_verified(struct bench *b, struct str same, struct str changed)
     json_init(&reports[1]);
     assert_true(json_scan(&reports[0], same, &fault));
     assert_true(json_scan(&reports[1], changed, &fault));
-    demo_steps_add_verified(&b->story, json_root(&reports[0]), json_root(&reports[1]));
+    demo_steps_add_verified(&b->steps, json_root(&reports[0]), json_root(&reports[1]));
     json_release(&reports[0]);
     json_release(&reports[1]);
 }
 
 static void add_all(struct bench *b)
 {
-    demo_steps_add_recorded(&b->story, &b->walk.client.client);
-    demo_steps_add_replayed(&b->story, &b->walk.client.client, 5000);
+    demo_steps_add_recorded(&b->steps, &b->walk.client.client);
+    demo_steps_add_replayed(&b->steps, &b->walk.client.client, 5000);
     add_verified(b, STR(SAME_REPORT), STR(CHANGED_REPORT));
-    demo_steps_add_next(&b->story);
+    demo_steps_add_next(&b->steps);
 }
 
 static void the_complete_output_is_as_expected(void **state)
@@ -152,7 +152,7 @@ static void the_colored_output_has_24_lines_and_the_same_text(void **state)
     buf_init(&without, 1 << 20);
     for (int color = 0; color < 2; color++) {
         buf_clear(&b.text);
-        b.story.color = color;
+        b.steps.color = color;
         add_all(&b);
         buf_add(color ? &coloured : &without, buf_str(&b.text));
     }
@@ -178,10 +178,10 @@ static void a_path_with_special_characters_is_quoted(void **state)
 
     (void)state;
     setup(&b);
-    b.story.self = "./my mcpreel";
-    b.story.file = "it's $HOME\x1b.jsonl";
-    b.story.program = "/opt/\"x\"\\mcpreel\n";
-    demo_steps_add_next(&b.story);
+    b.steps.self = "./my mcpreel";
+    b.steps.file = "it's $HOME\x1b.jsonl";
+    b.steps.program = "/opt/\"x\"\\mcpreel\n";
+    demo_steps_add_next(&b.steps);
     assert_true(
         engine_run_has(&b.text, "  './my mcpreel' inspect 'it'\\''s $HOME\\x1b.jsonl'\n"));
     assert_true(engine_run_has(&b.text, "\"/opt/\\\"x\\\"\\\\mcpreel\\n\",\n"));
@@ -195,8 +195,8 @@ static void an_empty_word_is_quoted(void **state)
 
     (void)state;
     setup(&b);
-    b.story.file = "";
-    demo_steps_add_next(&b.story);
+    b.steps.file = "";
+    demo_steps_add_next(&b.steps);
     assert_true(engine_run_has(&b.text, "mcpreel inspect ''\n"));
     done(&b);
 }
@@ -216,7 +216,7 @@ static void a_difference_is_shown_with_both_values(void **state)
     setup(&b);
     where = (struct demo_difference){ &b.walk.client.client.calls[4],
                                       b.walk.client.client.calls[4].received, &odd };
-    demo_steps_add_difference(&b.story, &where);
+    demo_steps_add_difference(&b.steps, &where);
     assert_str(buf_str(&b.text),
                STR("2 Replay: mcpreel answers from the recording, without the server\n"
                    "  mcpreel replay mcpreel-demo.jsonl\n"
@@ -236,7 +236,7 @@ static void an_empty_side_of_a_difference_is_shown_as_such(void **state)
     (void)state;
     setup(&b);
     where = (struct demo_difference){ &b.walk.client.client.calls[1], NULL, &odd };
-    demo_steps_add_difference(&b.story, &where);
+    demo_steps_add_difference(&b.steps, &where);
     assert_true(engine_run_has(&b.text, "after tools/list:\n  recorded  nothing more\n"));
     done(&b);
 }
@@ -250,7 +250,7 @@ static void text_of_the_server_is_escaped(void **state)
     setup(&b);
     x = &b.walk.client.client.calls[8];
     *x->tail = &odd;
-    demo_steps_add_recorded(&b.story, &b.walk.client.client);
+    demo_steps_add_recorded(&b.steps, &b.walk.client.client);
     assert_true(engine_run_has(&b.text, "unexpected: \\x1b[2Jgotcha\n"));
     assert_null(memchr(b.text.at, '\x1b', b.text.len));
     done(&b);
@@ -278,13 +278,13 @@ static void the_json_output_is_one_line(void **state)
     const struct str reports[] = { STR(SAME_REPORT), STR(CHANGED_REPORT) };
     struct terse_scanned s = { 0 };
     struct json_fault fault;
-    struct json_val root, heard;
+    struct json_val root, received_list;
     struct bench b;
 
     (void)state;
     setup(&b);
     json_init(&s.json);
-    demo_steps_add_json(&b.story, &b.walk.client.client, NULL, reports);
+    demo_steps_add_json(&b.steps, &b.walk.client.client, NULL, reports);
     assert_true(json_scan(&s.json, buf_str(&b.text), &fault));
     root = json_root(&s.json);
     assert_true(json_is(json_get(root, STR("command")), STR("demo")));
@@ -292,14 +292,14 @@ static void the_json_output_is_one_line(void **state)
     assert_int_equal(json_type(json_get(root, STR("same"))), JSON_TRUE);
     assert_int_equal(json_count(json_get(root, STR("requests"))), DEMO_STEPS);
     assert_str(json_raw(json_item(json_get(root, STR("verify")), 1)), STR(CHANGED_REPORT));
-    heard = json_get(json_item(json_get(root, STR("requests")), 3), STR("received"));
-    assert_int_equal(json_count(heard), 5);
-    assert_str(json_raw(json_item(heard, 1)),
+    received_list = json_get(json_item(json_get(root, STR("requests")), 3), STR("received"));
+    assert_int_equal(json_count(received_list), 5);
+    assert_str(json_raw(json_item(received_list, 1)),
                STR("{\"kind\":\"progress\",\"text\":\"2/3 two\"}"));
 
     buf_clear(&b.text);
     where = (struct demo_difference){ &b.walk.client.client.calls[1], NULL, &odd };
-    demo_steps_add_json(&b.story, &b.walk.client.client, &where, NULL);
+    demo_steps_add_json(&b.steps, &b.walk.client.client, &where, NULL);
     assert_true(engine_run_has(
         &b.text, "\"same\":false,\"differs_after\":\"tools/list\",\"recorded\":null,"
                  "\"replayed\":{\"kind\":\"unexpected\",\"text\":\"\\u001b[2Jgotcha\"}}\n"));

@@ -5,7 +5,7 @@
 /* The tools alone: requests are calls with these params, the rest is as in a server. */
 struct bench {
     struct engine_run with;
-    struct actions say;
+    struct actions actions;
     struct demo_tools tools;
     struct arena arena;
 };
@@ -33,15 +33,15 @@ static void open_bench(struct bench *b)
 {
     *b = (struct bench){ 0 };
     engine_run_init(&b->with, TO_SERVER, step, b);
-    actions_init(&b->say, &b->with.out);
-    demo_tools_init(&b->tools, &b->say);
+    actions_init(&b->actions, &b->with.out);
+    demo_tools_init(&b->tools, &b->actions);
     b->tools.can_sample = true;
 }
 
 static void close_bench(struct bench *b)
 {
     demo_tools_release(&b->tools);
-    actions_release(&b->say);
+    actions_release(&b->actions);
     engine_run_release(&b->with);
     arena_release(&b->arena);
 }

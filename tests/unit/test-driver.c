@@ -8,7 +8,7 @@
 struct lines_bench {
     struct loop *loop;
     struct log log;
-    struct buf logged, told;
+    struct buf logged, reported;
     struct app app;
     struct driver drive;
     struct driver_lines hearing;
@@ -18,12 +18,12 @@ static void lines_step(void *engine, const struct event *ev)
 {
     struct lines_bench *b = engine;
 
-    buf_printf(&b->told, "%d ", ev->kind);
+    buf_printf(&b->reported, "%d ", ev->kind);
     if (ev->record->kind == RECORD_MESSAGE)
-        buf_printf(&b->told, "%d %.*s\n", ev->record->message.dir,
+        buf_printf(&b->reported, "%d %.*s\n", ev->record->message.dir,
                    STR_ARG(json_raw(ev->record->message.msg)));
     else
-        buf_printf(&b->told, "raw %.*s\n", STR_ARG(ev->record->bytes.bytes));
+        buf_printf(&b->reported, "raw %.*s\n", STR_ARG(ev->record->bytes.bytes));
 }
 
 static void lines_act(void *to, const struct action *a)
@@ -46,7 +46,7 @@ static void lines_open_bench(struct lines_bench *b, enum event_kind as, enum rec
     };
     b->app.log = &b->log;
     buf_init(&b->logged, 1 << 10);
-    buf_init(&b->told, 1 << 10);
+    buf_init(&b->reported, 1 << 10);
     driver_init(&b->drive, &b->app, b->loop, lines_step, b, lines_act, NULL);
     driver_lines_init(&b->hearing, &b->drive, as, dir);
 }
@@ -56,7 +56,7 @@ static void lines_close_bench(struct lines_bench *b)
     driver_lines_release(&b->hearing);
     driver_release(&b->drive);
     loop_free(b->loop);
-    buf_release(&b->told);
+    buf_release(&b->reported);
     buf_release(&b->logged);
 }
 
@@ -76,7 +76,7 @@ static void lines_become_records_with_their_direction(void **state)
                TO_CLIENT, EVENT_UPSTREAM_RECORD);
     buf_printf(&want, "%d %d {\"method\":\"b\"}\n%d %d {\"method\":\"c\"}\n",
                EVENT_UPSTREAM_RECORD, TO_CLIENT, EVENT_UPSTREAM_RECORD, TO_CLIENT);
-    assert_str(buf_str(&b.told), buf_str(&want));
+    assert_str(buf_str(&b.reported), buf_str(&want));
     buf_release(&want);
     lines_close_bench(&b);
 }
@@ -90,13 +90,14 @@ static void a_too_long_line_is_logged_with_its_sender(void **state)
     driver_lines_add_too_long(&b.hearing, 70000000);
     assert_str(buf_str(&b.logged), STR("mcpreel: warning: the client sent a line of 70000000 "
                                        "bytes; it was ignored\n"));
-    assert_true(str_ends(buf_str(&b.told), STR(" raw \n"))); /* a client may want a response */
+    assert_true(
+        str_ends(buf_str(&b.reported), STR(" raw \n"))); /* a client may want a response */
     lines_close_bench(&b);
     lines_open_bench(&b, EVENT_RECORD, TO_CLIENT);
     driver_lines_add_too_long(&b.hearing, 1);
     assert_str(buf_str(&b.logged),
                STR("mcpreel: warning: the server sent a line of 1 bytes; it was ignored\n"));
-    assert_str(buf_str(&b.told), STR_NONE);
+    assert_str(buf_str(&b.reported), STR_NONE);
     lines_close_bench(&b);
 }
 
@@ -196,10 +197,10 @@ static void released_timers_do_not_expire(void **state)
 struct bench {
     struct loop *loop;
     struct log log;
-    struct buf logged, told;
+    struct buf logged, reported;
     struct app app;
     struct driver drive;
-    struct actions say;
+    struct actions actions;
     bool ends_while_speaking; /* its peers are found gone when it speaks */
     int64_t latest_us;
 };
@@ -219,16 +220,16 @@ static void step(void *engine, const struct event *ev)
 
     assert_true(ev->now_us >= b->latest_us && ev->now_us > 0);
     b->latest_us = ev->now_us;
-    buf_printf(&b->told, "[%s %llu %.*s", names[ev->kind], (unsigned long long)ev->timer,
+    buf_printf(&b->reported, "[%s %llu %.*s", names[ev->kind], (unsigned long long)ev->timer,
                STR_ARG(ev->why));
     if (ev->kind == EVENT_OPENED) {
-        actions_send(&b->say, STR("hello"));
-        actions_report(&b->say, LOG_WARN, "oh");
-        actions_set_timer(&b->say, 7, 1000);
+        actions_send(&b->actions, STR("hello"));
+        actions_report(&b->actions, LOG_WARN, "oh");
+        actions_set_timer(&b->actions, 7, 1000);
     } else if (ev->kind == EVENT_TIMER) {
-        actions_finish(&b->say, 9);
+        actions_finish(&b->actions, 9);
     }
-    buf_add(&b->told, STR("]"));
+    buf_add(&b->reported, STR("]"));
 }
 
 static void act(void *to, const struct action *a)
@@ -236,9 +237,9 @@ static void act(void *to, const struct action *a)
     struct bench *b = to;
 
     if (a->kind == ACTION_SEND)
-        buf_printf(&b->told, "<send %.*s>", STR_ARG(a->text));
+        buf_printf(&b->reported, "<send %.*s>", STR_ARG(a->text));
     else if (a->kind == ACTION_FINISH)
-        buf_printf(&b->told, "<finish %d>", a->exit_code);
+        buf_printf(&b->reported, "<finish %d>", a->exit_code);
     else
         fail_msg("nothing else was asked for");
     if (!b->ends_while_speaking)
@@ -259,17 +260,17 @@ static void open_bench(struct bench *b)
                          .log = { .level = LOG_INFO, .write = add_line, .arg = &b->logged } };
     b->app.log = &b->log;
     buf_init(&b->logged, 1 << 10);
-    buf_init(&b->told, 1 << 10);
+    buf_init(&b->reported, 1 << 10);
     driver_init(&b->drive, &b->app, b->loop, step, b, act, b);
-    actions_init(&b->say, &b->drive.actions);
+    actions_init(&b->actions, &b->drive.actions);
 }
 
 static void close_bench(struct bench *b)
 {
-    actions_release(&b->say);
+    actions_release(&b->actions);
     driver_release(&b->drive);
     loop_free(b->loop);
-    buf_release(&b->told);
+    buf_release(&b->reported);
     buf_release(&b->logged);
 }
 
@@ -280,11 +281,11 @@ static void reports_are_logged_timers_expire_and_other_actions_go_to_the_owner(v
     (void)state;
     open_bench(&b);
     driver_dispatch(&b.drive, (struct event){ .kind = EVENT_OPENED });
-    assert_str(buf_str(&b.told), STR("[opened 0 <send hello>]"));
+    assert_str(buf_str(&b.reported), STR("[opened 0 <send hello>]"));
     assert_str(buf_str(&b.logged), STR("mcpreel: warning: oh\n"));
     assert_int_equal(b.drive.exit_code, 0);
     loop_run(b.loop);
-    assert_str(buf_str(&b.told), STR("[opened 0 <send hello>][timer 7 <finish 9>]"));
+    assert_str(buf_str(&b.reported), STR("[opened 0 <send hello>][timer 7 <finish 9>]"));
     assert_int_equal(b.drive.exit_code, 9);
     close_bench(&b);
 }
@@ -297,7 +298,7 @@ static void events_during_a_step_are_deferred(void **state)
     open_bench(&b);
     b.ends_while_speaking = true;
     driver_dispatch(&b.drive, (struct event){ .kind = EVENT_OPENED });
-    assert_str(buf_str(&b.told), STR("[opened 0 <send hello>][closed 0 ][gone 0 why]"));
+    assert_str(buf_str(&b.reported), STR("[opened 0 <send hello>][closed 0 ][gone 0 why]"));
     close_bench(&b);
 }
 

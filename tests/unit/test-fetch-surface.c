@@ -27,7 +27,7 @@ static bool fetch(struct surface *s, const char *script, struct err *e)
     return fetch_surface_run(&f, s, e);
 }
 
-#define HELLO                                                                                  \
+#define INITIALIZE                                                                             \
     "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":"             \
     "\"2025-11-25\",\"capabilities\":{\"tools\":{}}}}'; read b; "
 
@@ -38,8 +38,8 @@ static void the_lists_of_a_process_are_read(void **state)
 
     (void)state;
     if (!fetch(&s,
-               HELLO "read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":"
-                     "[{\"name\":\"x\"}]}}'; cat >/dev/null",
+               INITIALIZE "read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"tools\":"
+                          "[{\"name\":\"x\"}]}}'; cat >/dev/null",
                &e))
         fail_msg("%s", e.msg);
     assert_non_null(surface_find(&s, SURFACE_TOOL, STR("x")));
@@ -91,8 +91,8 @@ static void a_server_that_ends_or_refuses_is_an_error(void **state)
     assert_string_equal(e.msg, "'/bin/sh' ended with exit code 3 before it responded");
     surface_release(&s);
     assert_false(fetch(&s,
-                       HELLO "read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":"
-                             "{\"code\":-32603,\"message\":\"oops\"}}'; cat >/dev/null",
+                       INITIALIZE "read c; echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":"
+                                  "{\"code\":-32603,\"message\":\"oops\"}}'; cat >/dev/null",
                        &e));
     assert_int_equal(e.kind, ERR_PEER);
     assert_string_equal(e.msg,

@@ -14,7 +14,8 @@ struct asked {
     struct buf text;
 };
 
-static bool ask(struct operation_sink *self, const struct operation_event *ev, struct err *e)
+static bool evaluate(struct operation_sink *self, const struct operation_event *ev,
+                     struct err *e)
 {
     struct asked *a = (struct asked *)self;
     struct filter_view v;
@@ -44,7 +45,7 @@ static const char traffic[] =
 
 static void check(const char *query, const char *want)
 {
-    struct asked a = { .sink = { ask } };
+    struct asked a = { .sink = { evaluate } };
     struct filter_fault fault;
     struct op_builder g;
     struct err e = ERR_NONE;

@@ -291,8 +291,8 @@ static void a_hanging_sync_does_not_block_the_end(void **state)
 
 static void a_file_changed_by_another_process_is_reported_once(void **state)
 {
-    static const char *const told[] = { "another process has deleted or replaced 'file'",
-                                        "another process has truncated 'file'" };
+    static const char *const reported[] = { "another process has deleted or replaced 'file'",
+                                            "another process has truncated 'file'" };
 
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -311,7 +311,7 @@ static void a_file_changed_by_another_process_is_reported_once(void **state)
         assert_int_equal(fsync_thread_file_changed(s), i < 2);
         assert_int_equal(fsync_thread_next_change(s, &e), i < 2);
         if (i < 2)
-            assert_string_equal(e.msg, told[i]);
+            assert_string_equal(e.msg, reported[i]);
         assert_false(fsync_thread_next_change(s, &e));
         fsync_thread_free(s);
         unlink("file");

@@ -20,21 +20,21 @@ static bool alone_is_alike(struct loaded_index *s, const struct params_leaves *l
     return alike;
 }
 
-static struct fuzzy_found ask(struct loaded_index *s, const char *params)
+static struct fuzzy_found find_similar(struct loaded_index *s, const char *params)
 {
     static const struct params_rules plain = { .detect_volatile = true };
     struct fuzzy_query q = { .session = 0 };
     struct fuzzy_found found;
     struct terse_scanned live;
     struct params_leaves leaves;
-    struct used_set spent;
+    struct used_set used;
 
-    used_set_init(&spent, s->index.call_count);
+    used_set_init(&used, s->index.call_count);
     params_leaves_init(&leaves);
     params_leaves_read(&leaves, terse_scan(&live, params), &plain,
                        (struct params_mask){ NULL, 0 });
     q.live = &leaves;
-    q.used_set = &spent;
+    q.used_set = &used;
     q.method = 0;
     q.subject_key = index_subject_key(s->index.methods[0].name, json_root(&live.json), false);
     found = fuzzy_find(&s->fuzzy, &q);
@@ -43,7 +43,7 @@ static struct fuzzy_found ask(struct loaded_index *s, const char *params)
         fail_msg("%s: is alike or not, by who asks", params);
     params_leaves_release(&leaves);
     terse_scanned_release(&live);
-    used_set_release(&spent);
+    used_set_release(&used);
     return found;
 }
 
@@ -55,7 +55,7 @@ static void check(const char *recording, const char *params, const char *want)
     char got[32] = "-";
 
     loaded_index_init(&s, MATCH_FUZZY, recording);
-    found = ask(&s, params);
+    found = find_similar(&s, params);
     if (found.call && found.tie)
         snprintf(got, sizeof got, "%u~%u", s.index.calls[found.call].seq,
                  s.index.calls[found.tie].seq);
@@ -138,7 +138,7 @@ static void stored_candidates_are_found(void **state)
 
         snprintf(params, sizeof params, "{'name':'t','arguments':{'%s':'same','n':%d}}",
                  numbers[i] % 2 ? "odd" : "even", numbers[i]);
-        found = ask(&s, params);
+        found = find_similar(&s, params);
         assert_int_equal(s.index.calls[found.call].seq, numbers[i]);
         assert_int_equal(found.tie, 0);
         assert_int_equal(found.similarity.equal, 2);
@@ -165,7 +165,7 @@ static void unreadable_candidates_are_reported(void **state)
     (void)state;
     loaded_index_init(&s, MATCH_FUZZY, many_calls(&text));
     s.store.store.fetch = fetch_nothing;
-    ask(&s, "{'name':'t','arguments':{'odd':'same','n':1}}");
+    find_similar(&s, "{'name':'t','arguments':{'odd':'same','n':1}}");
     assert_string_equal(s.fuzzy.error.msg, "it is gone");
     loaded_index_release(&s);
     buf_release(&text);

@@ -162,7 +162,8 @@ static const struct url_authority self = {
     .port = 8080,
 };
 
-static struct http_access_decision judge(const struct http_access *g, struct str head, bool mcp)
+static struct http_access_decision decide(const struct http_access *g, struct str head,
+                                          bool mcp)
 {
     struct http_access_decision v = { .status = 400, .text = "" };
     struct request_head r;
@@ -197,7 +198,7 @@ static void hosts_and_origins_are_checked_by_the_table(void **state)
 
         buf_clear(&text);
         compose(&text, &rows[i]);
-        v = judge(&gates[rows[i].gate], buf_str(&text), true);
+        v = decide(&gates[rows[i].gate], buf_str(&text), true);
         if (v.status != rows[i].status)
             fail_msg("gate %d, %u instead of %u for\n%s", rows[i].gate, v.status,
                      rows[i].status, buf_z(&text));
@@ -217,7 +218,7 @@ static void content_types_are_checked_at_the_endpoint_only(void **state)
 
         buf_clear(&text);
         compose(&text, &rows[i]);
-        assert_int_equal(judge(&gates[rows[i].gate], buf_str(&text), false).status, want);
+        assert_int_equal(decide(&gates[rows[i].gate], buf_str(&text), false).status, want);
     }
     buf_release(&text);
 }
@@ -229,7 +230,7 @@ static void duplicate_origins_are_rejected(void **state)
                  "Origin: https://app.example\r\nOrigin: https://app.example\r\n\r\n");
 
     (void)state;
-    assert_int_equal(judge(&gates[LISTED], both, true).status, 403);
+    assert_int_equal(decide(&gates[LISTED], both, true).status, 403);
 }
 
 /* The header that a browser sends with a request without an Origin. */
@@ -276,7 +277,7 @@ static void cross_site_embedding_is_rejected(void **state)
         if (cases[i].origin)
             buf_printf(&text, "Origin: %s\r\n", cases[i].origin);
         buf_add(&text, STR("\r\n"));
-        status = judge(&gates[cases[i].gate], buf_str(&text), cases[i].mcp).status;
+        status = decide(&gates[cases[i].gate], buf_str(&text), cases[i].mcp).status;
         if (status != cases[i].status)
             fail_msg("%u instead of %u in case %zu", status, cases[i].status, i);
     }
@@ -321,7 +322,7 @@ static void trace_methods_are_rejected(void **state)
 
             buf_init(&text, 4096);
             buf_printf(&text, "%s / HTTP/1.1\r\nHost: localhost\r\n\r\n", cases[i].method);
-            assert_int_equal(judge(&gates[HOME], buf_str(&text), mcp).status, cases[i].status);
+            assert_int_equal(decide(&gates[HOME], buf_str(&text), mcp).status, cases[i].status);
             buf_release(&text);
         }
     }
@@ -350,7 +351,7 @@ static void every_rejection_has_a_text(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_string_equal(judge(&gates[HOME], str_z(cases[i].head), true).text,
+        assert_string_equal(decide(&gates[HOME], str_z(cases[i].head), true).text,
                             cases[i].text);
 }
 

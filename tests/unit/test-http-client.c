@@ -186,7 +186,7 @@ static void requests_and_responses_pass_unchanged(void **state)
                         "\r\nX-Two: b\r\n"
                         "User-Agent: mine\r\nContent-Length: 5\r\n\r\nhello"),
         FAKE_TEXT(
-            SAYS,
+            SENDS,
             "HTTP/1.1 299 Quite Fine\r\nset-cookie: a\r\nSet-Cookie: b\r\nContent-Encoding: "
             "gzip\r\n"
             "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\nT: r\r\n\r\n"),
@@ -227,7 +227,7 @@ static void a_body_of_unknown_length_goes_in_chunks(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
                         "3\r\nabc\r\na\r\n0123456789\r\n0\r\n\r\n"),
-        FAKE_TEXT(SAYS, OK), FAKE(DONE)
+        FAKE_TEXT(SENDS, OK), FAKE(DONE)
     };
     struct fake_server p;
     struct http_client_test t;
@@ -248,15 +248,15 @@ static void a_connection_is_reused_for_the_same_key_only(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SENDS, OK),
         FAKE_TEXT(SEES, GET), /* lane 1 again */
-        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SENDS, OK),
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, GET), /* lane 257, which has the same slot */
-        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SENDS, OK),
         FAKE_N(BACK, 1),
         FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SENDS, OK),
         FAKE(EOF), /* lane 1 has left */
         FAKE(DONE)
     };
@@ -277,10 +277,10 @@ static void a_connection_is_reused_for_the_same_key_only(void **state)
 /* Two at once cannot share one. */
 static void a_key_may_have_two_requests_at_once(void **state)
 {
-    static const struct fake_server_step script[] = { FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
-                                                      FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
-                                                      FAKE_TEXT(SAYS, OK), FAKE_N(BACK, 1),
-                                                      FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT),         FAKE_TEXT(SEES, GET), FAKE(ACCEPT),         FAKE_TEXT(SEES, GET),
+        FAKE_TEXT(SENDS, OK), FAKE_N(BACK, 1),      FAKE_TEXT(SENDS, OK), FAKE(DONE)
+    };
     struct fake_server p;
     struct http_client_test t, u;
 
@@ -309,7 +309,7 @@ static void a_reused_connection_closed_without_response_is_an_error(void **state
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         const struct fake_server_step script[] = { FAKE(ACCEPT),
                                                    FAKE_TEXT(SEES, GET),
-                                                   FAKE_TEXT(SAYS, OK),
+                                                   FAKE_TEXT(SENDS, OK),
                                                    FAKE_TEXT(SEES, GET),
                                                    { ways[i], NULL, 0 },
                                                    FAKE(LONE),
@@ -335,10 +335,10 @@ static void run_for(struct loop *l, int ms)
 
 static void a_connection_closed_while_idle_is_not_reused(void **state)
 {
-    static const struct fake_server_step script[] = { FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
-                                                      FAKE_TEXT(SAYS, OK), FAKE(CLOSE),
-                                                      FAKE(ACCEPT),        FAKE_TEXT(SEES, GET),
-                                                      FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+    static const struct fake_server_step script[] = {
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SENDS, OK), FAKE(CLOSE),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SENDS, OK), FAKE(DONE)
+    };
     struct fake_server p;
     struct http_client_test t;
 
@@ -356,12 +356,12 @@ static void a_connection_closed_while_idle_is_not_reused(void **state)
 static void check_reuse(const char *answer, const char *seen, bool reused)
 {
     const struct fake_server_step same[] = {
-        FAKE(ACCEPT),         FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, answer),
-        FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, OK),  FAKE(DONE)
+        FAKE(ACCEPT),         FAKE_TEXT(SEES, GET), FAKE_TEXT(SENDS, answer),
+        FAKE_TEXT(SEES, GET), FAKE_TEXT(SENDS, OK), FAKE(DONE)
     };
     const struct fake_server_step other[] = {
-        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, answer), FAKE(EOF),
-        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SAYS, OK),     FAKE(DONE)
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SENDS, answer), FAKE(EOF),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, GET), FAKE_TEXT(SENDS, OK),     FAKE(DONE)
     };
     struct fake_server p;
     struct http_client_test t;
@@ -404,7 +404,7 @@ static void an_early_response_counts_but_its_connection_is_closed(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc"),
-        FAKE_TEXT(SAYS, OK), FAKE(EOF), FAKE(DONE)
+        FAKE_TEXT(SENDS, OK), FAKE(EOF), FAKE(DONE)
     };
     struct fake_server p;
     struct http_client_test t;
@@ -426,8 +426,8 @@ static void a_response_that_ends_with_its_connection_is_complete(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200\r\n\r\nall of "),
-        FAKE_TEXT(SAYS, "it"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200\r\n\r\nall of "),
+        FAKE_TEXT(SENDS, "it"),
         FAKE(CLOSE),
         FAKE(DONE)
     };
@@ -446,9 +446,9 @@ static void the_response_to_head_has_no_body(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "HEAD /a HTTP/1.1\r\nHost: h\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 77\r\n\r\n"),
         FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SENDS, OK),
         FAKE(DONE)
     };
     struct fake_server p;
@@ -466,7 +466,7 @@ static void the_response_to_head_has_no_body(void **state)
 }
 
 struct fault_row {
-    const char *said;
+    const char *output;
     bool reset;
     enum http_client_error fault;
     const char *seen;
@@ -476,7 +476,7 @@ static void check_fault(const struct fault_row *row)
 {
     const struct fake_server_step script[] = { FAKE(ACCEPT),
                                                FAKE_TEXT(SEES, GET),
-                                               FAKE_TEXT(SAYS, row->said),
+                                               FAKE_TEXT(SENDS, row->output),
                                                { row->reset ? FAKE_RESET : FAKE_CLOSE, NULL,
                                                  0 },
                                                FAKE(LONE),
@@ -554,7 +554,7 @@ static void a_refused_connection_is_reported(void **state)
 static void a_server_without_tls_is_reported(void **state)
 {
     static const struct fake_server_step script[] = {
-        FAKE(ACCEPT), FAKE_TEXT(SAYS, "HTTP/1.1 400 Bad Request\r\n\r\n"), FAKE_N(REST, 20),
+        FAKE(ACCEPT), FAKE_TEXT(SENDS, "HTTP/1.1 400 Bad Request\r\n\r\n"), FAKE_N(REST, 20),
         FAKE(DONE)
     };
     struct fake_server p;
@@ -577,12 +577,12 @@ static void an_aborted_transfer_closes_its_connection_at_once(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
         FAKE(DONE)
     };
     static const struct fake_server_step with_data[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc"), FAKE(EOF),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 90\r\n\r\nabc"), FAKE(EOF),
         FAKE(DONE)
     };
     struct fake_server p;
@@ -610,7 +610,7 @@ static void a_transfer_may_be_closed_in_any_event(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE(EOF), FAKE(DONE) };
     static const struct fake_server_step answered[] = { FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
-                                                        FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+                                                        FAKE_TEXT(SENDS, OK), FAKE(DONE) };
     struct fake_server p;
     struct http_client_test t;
 
@@ -643,7 +643,7 @@ static void pausing_makes_the_server_wait(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, GET),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
         FAKE_N(FLOOD, MUCH), FAKE(DONE)
     };
     struct fake_server p;
@@ -670,7 +670,7 @@ static void a_server_that_does_not_read_is_seen_in_the_queue(void **state)
         FAKE_TEXT(SEES, "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n"),
         FAKE(HOLD),
         FAKE_N(GULP, MUCH),
-        FAKE_TEXT(SAYS, OK),
+        FAKE_TEXT(SENDS, OK),
         FAKE(DONE)
     };
     char *much = calloc(1, MUCH);
@@ -699,7 +699,7 @@ static void userinfo_and_extra_headers_are_sent(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /a HTTP/1.1\r\nHost: other\r\nB: c\r\nX-Key: k\r\nX-Key: l\r\n"
                         "Authorization: Basic dTpwQHc=\r\n\r\n"),
-        FAKE_TEXT(SAYS, OK), FAKE(DONE)
+        FAKE_TEXT(SENDS, OK), FAKE(DONE)
     };
     struct http_client_config config = { .connect_ms = 1000 };
     struct headers f = { .at = NULL };
@@ -735,7 +735,7 @@ static void the_servers_own_host_is_the_default(void **state)
     char url[64], want[128];
     const struct fake_server_step script[] = { FAKE(ACCEPT),
                                                FAKE_TEXT(SEES, want), /* known by then */
-                                               FAKE_TEXT(SAYS, OK), FAKE(DONE) };
+                                               FAKE_TEXT(SENDS, OK), FAKE(DONE) };
     struct fake_server p;
     struct http_client_test t;
 

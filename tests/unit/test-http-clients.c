@@ -15,7 +15,7 @@ enum { FLOODS = 64, FLOOD_SIZE = 1 << 20 };
 struct bench {
     struct loop *loop;
     struct log log;
-    struct buf logged, told, heard;
+    struct buf logged, engine_events, received;
     struct app app;
     struct driver drive;
     struct http_clients side;
@@ -55,7 +55,7 @@ static void answer(struct bench *b, const struct event_request *r)
         act(b, ACTION_HTTP_RESPONSE, 405, &f, STR_NONE);
     }
     /* An answered exchange may still be read, as engines do. */
-    buf_printf(&b->told, " %.*s]", STR_ARG(body));
+    buf_printf(&b->engine_events, " %.*s]", STR_ARG(body));
     headers_release(&f);
 }
 
@@ -74,13 +74,13 @@ static void step(void *engine, const struct event *ev)
 
     if (ev->kind == EVENT_HTTP_REQUEST) {
         b->latest = ev->exchange;
-        buf_printf(&b->told, "[%llu %.*s %.*s %s %s", (unsigned long long)ev->exchange,
+        buf_printf(&b->engine_events, "[%llu %.*s %.*s %s %s", (unsigned long long)ev->exchange,
                    STR_ARG(ev->request->method), STR_ARG(ev->request->path),
                    origin_kind_name(ev->request->host), origin_kind_name(ev->request->origin));
         assert_int_equal(headers_count(ev->request->headers, STR("host")), 1);
         answer(b, ev->request);
     } else if (ev->kind == EVENT_CLIENT_CLOSED) {
-        buf_printf(&b->told, "[%llu gone]", (unsigned long long)ev->exchange);
+        buf_printf(&b->engine_events, "[%llu gone]", (unsigned long long)ev->exchange);
         b->gone = true;
     } else if (ev->timer == WRITE) {
         act(b, ACTION_STREAM_WRITE, 0, NULL, STR("data: x\n\n"));
@@ -112,8 +112,8 @@ static void open_bench(struct bench *b, const char *where)
                          .log = { .level = LOG_DEBUG, .write = add_line, .arg = &b->logged } };
     b->app.log = &b->log;
     buf_init(&b->logged, 1 << 20);
-    buf_init(&b->told, 1 << 20);
-    buf_init(&b->heard, 1 << 20);
+    buf_init(&b->engine_events, 1 << 20);
+    buf_init(&b->received, 1 << 20);
     driver_init(&b->drive, &b->app, b->loop, step, b, on_action, b);
     assert_true(listen_address_parse(&at, str_z(where), &e));
     if (!http_clients_open(&b->side, b->loop, &b->drive, &at, &e))
@@ -127,8 +127,8 @@ static void close_bench(struct bench *b)
     http_clients_close(&b->side);
     driver_release(&b->drive);
     loop_free(b->loop);
-    buf_release(&b->heard);
-    buf_release(&b->told);
+    buf_release(&b->received);
+    buf_release(&b->engine_events);
     buf_release(&b->logged);
 }
 
@@ -137,17 +137,17 @@ static void tell(struct bench *b, uint64_t timer)
     driver_dispatch(&b->drive, (struct event){ .kind = EVENT_TIMER, .timer = timer });
 }
 
-static void say(struct bench *b, const char *bytes)
+static void send_bytes(struct bench *b, const char *bytes)
 {
     raw_client_send(b->fd, str_z(bytes));
 }
 
 /* All that came up to `want` is `all`. */
-static void hear(struct bench *b, const char *want, const char *all)
+static void expect_bytes(struct bench *b, const char *want, const char *all)
 {
-    buf_clear(&b->heard);
-    assert_string_equal(raw_client_receive(b->loop, b->fd, &b->heard, str_z(want)), "");
-    assert_str(buf_str(&b->heard), str_z(all));
+    buf_clear(&b->received);
+    assert_string_equal(raw_client_receive(b->loop, b->fd, &b->received, str_z(want)), "");
+    assert_str(buf_str(&b->received), str_z(all));
 }
 
 static bool is_gone(void *to)
@@ -186,16 +186,17 @@ static void complete_requests_become_events_and_responses_are_sent(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "POST /echo?q=1 HTTP/1.1\r\n" HOST "Content-Length: 6\r\n\r\nabc");
+    send_bytes(&b, "POST /echo?q=1 HTTP/1.1\r\n" HOST "Content-Length: 6\r\n\r\nabc");
     raw_client_run_briefly(b.loop);
-    assert_str(buf_str(&b.told), STR(""));
-    say(&b, "def");
-    hear(&b, "abcdef",
-         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 6\r\n\r\nabcdef");
-    say(&b, "POST /told HTTP/1.1\r\n" HOST PAGE "Content-Length: 1\r\n\r\n!");
-    hear(&b, "\r\n\r\n",
-         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\n" SEEN "Content-Length: 0\r\n\r\n");
-    assert_str(buf_str(&b.told),
+    assert_str(buf_str(&b.engine_events), STR(""));
+    send_bytes(&b, "def");
+    expect_bytes(&b, "abcdef",
+                 "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 6\r\n\r\nabcdef");
+    send_bytes(&b, "POST /told HTTP/1.1\r\n" HOST PAGE "Content-Length: 1\r\n\r\n!");
+    expect_bytes(&b, "\r\n\r\n",
+                 "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\n" SEEN
+                 "Content-Length: 0\r\n\r\n");
+    assert_str(buf_str(&b.engine_events),
                STR("[1 POST /echo loopback none abcdef][2 POST /told loopback loopback !]"));
     close_bench(&b);
 }
@@ -206,17 +207,17 @@ static void a_stream_is_sent_piece_by_piece_until_the_engine_ends_it(void **stat
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    hear(&b, "\r\n\r\n",
-         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nTransfer-Encoding: chunked\r\n\r\n");
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    expect_bytes(&b, "\r\n\r\n",
+                 "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nTransfer-Encoding: chunked\r\n\r\n");
     tell(&b, WRITE);
-    hear(&b, "\n\n\r\n", "9\r\ndata: x\n\n\r\n");
+    expect_bytes(&b, "\n\n\r\n", "9\r\ndata: x\n\n\r\n");
     tell(&b, END);
-    hear(&b, "0\r\n\r\n", "0\r\n\r\n");
+    expect_bytes(&b, "0\r\n\r\n", "0\r\n\r\n");
     tell(&b, WRITE); /* it has ended: the event is dropped */
-    say(&b, "POST /told HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n");
-    hear(&b, "\r\n\r\n",
-         "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
+    send_bytes(&b, "POST /told HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n");
+    expect_bytes(&b, "\r\n\r\n",
+                 "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
     close_bench(&b);
 }
 
@@ -226,13 +227,13 @@ static void a_disconnected_client_is_reported_once(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("\r\n\r\n"));
     close(b.fd);
     assert_true(raw_client_run_until(b.loop, is_gone, &b));
     tell(&b, WRITE);
     tell(&b, END);
-    assert_str(buf_str(&b.told), STR("[1 GET /stream loopback none ][1 gone]"));
+    assert_str(buf_str(&b.engine_events), STR("[1 GET /stream loopback none ][1 gone]"));
     b.fd = raw_client_connect(http_server_address(b.side.server)->port);
     close_bench(&b);
 }
@@ -249,23 +250,24 @@ static void several_clients_get_their_own_responses(void **state)
         fd[i] = raw_client_connect(http_server_address(b.side.server)->port);
     for (size_t i = 0; i < 2; i++) {
         raw_client_send(fd[i], STR("GET /stream HTTP/1.1\r\n" HOST "\r\n"));
-        raw_client_receive(b.loop, fd[i], &b.heard, STR("\r\n\r\n"));
+        raw_client_receive(b.loop, fd[i], &b.received, STR("\r\n\r\n"));
     }
     raw_client_send(fd[2], STR("POST /echo HTTP/1.1\r\n" HOST "Content-Length: 2\r\n\r\na"));
     raw_client_run_briefly(b.loop);
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nb");
-    hear(&b, "b", "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 1\r\n\r\nb");
+    send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 1\r\n\r\nb");
+    expect_bytes(&b, "b",
+                 "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 1\r\n\r\nb");
     for (b.latest = 4; b.latest; b.latest--)
         tell(&b, b.latest == 2 ? END : WRITE);
-    buf_clear(&b.heard);
-    raw_client_receive(b.loop, fd[0], &b.heard, STR("\n\n\r\n"));
-    raw_client_receive(b.loop, fd[1], &b.heard, STR("0\r\n\r\n"));
-    assert_str(buf_str(&b.heard), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
+    buf_clear(&b.received);
+    raw_client_receive(b.loop, fd[0], &b.received, STR("\n\n\r\n"));
+    raw_client_receive(b.loop, fd[1], &b.received, STR("0\r\n\r\n"));
+    assert_str(buf_str(&b.received), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
     close(fd[2]);
     raw_client_run_briefly(b.loop);
     close(fd[0]);
     assert_true(raw_client_run_until(b.loop, is_gone, &b));
-    assert_str(buf_str(&b.told),
+    assert_str(buf_str(&b.engine_events),
                STR("[1 GET /stream loopback none ][2 GET /stream loopback none ]"
                    "[4 POST /echo loopback none b][1 gone]"));
     assert_null(b.side.open_exchanges);
@@ -281,19 +283,19 @@ static void a_client_that_reads_nothing_is_closed(void **state)
     (void)state;
     open_bench(&b, "127.0.0.1:0");
     b.side.queue_max = FLOOD_SIZE;
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("\r\n\r\n"));
     tell(&b, FLOOD);
-    assert_str(buf_str(&b.told), STR("[1 GET /stream loopback none ][1 gone]"));
+    assert_str(buf_str(&b.engine_events), STR("[1 GET /stream loopback none ][1 gone]"));
     close_bench(&b);
 }
 
-static void *see_asked(void *to, const struct http_exchange *x)
+static void *on_request_seen(void *to, const struct http_exchange *x)
 {
     struct bench *b = to;
 
-    buf_printf(&b->told, "<asked %.*s>", STR_ARG(x->head->path));
-    return &b->told;
+    buf_printf(&b->engine_events, "<asked %.*s>", STR_ARG(x->head->path));
+    return &b->engine_events;
 }
 
 static void see_sent(void *to, void *seen, struct str bytes)
@@ -308,7 +310,7 @@ static void see_sent_all(void *to, void *seen)
     buf_add(seen, STR("<all>"));
 }
 
-static void see_answered(void *to, void *seen, const struct action *a)
+static void on_response_seen(void *to, void *seen, const struct action *a)
 {
     struct bench *b = to;
 
@@ -325,19 +327,19 @@ static void see_refused(void *to, void *seen, unsigned status, const char *text)
     buf_printf(seen, "<refused %u>", status);
 }
 
-static void see_gone(void *to, void *seen, const struct http_exchange_failure *why)
+static void on_close_seen(void *to, void *seen, const struct http_exchange_failure *why)
 {
     (void)to;
     buf_printf(seen, "<gone %d>", (int)why->kind);
 }
 
 static const struct http_clients_observer all_of_it = {
-    .request = see_asked,
+    .request = on_request_seen,
     .request_data = see_sent,
     .request_end = see_sent_all,
-    .response = see_answered,
+    .response = on_response_seen,
     .rejected = see_refused,
-    .closed = see_gone,
+    .closed = on_close_seen,
 };
 
 static void the_observer_gets_everything_before_it_is_sent(void **state)
@@ -349,21 +351,21 @@ static void the_observer_gets_everything_before_it_is_sent(void **state)
     b.side.observer = &all_of_it;
     b.side.to = &b;
     b.side.body_max = 8;
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("abc"));
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST "Content-Length: 3\r\n\r\nabc");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("abc"));
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("chunked\r\n\r\n"));
     tell(&b, WRITE);
     tell(&b, END);
-    say(&b,
-        "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("too large"));
-    assert_str(buf_str(&b.told),
+    send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST
+                   "Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("too large"));
+    assert_str(buf_str(&b.engine_events),
                STR("<asked /echo><sent abc><all>[1 POST /echo loopback none<its 200 abc> abc]"
                    "<asked /stream><all>[2 GET /stream loopback none<its 200 > ]"
                    "<its 0 data: x\n\n><its 0 >"
                    "<asked /echo><sent 123456789><refused 413>"));
-    buf_clear(&b.told);
+    buf_clear(&b.engine_events);
     close_bench(&b);
 }
 
@@ -375,28 +377,28 @@ static void the_observer_gets_disconnected_and_rejected_clients(void **state)
     open_bench(&b, "127.0.0.1:0");
     b.side.observer = &all_of_it;
     b.side.to = &b;
-    say(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-    assert_str(buf_str(&b.told), STR("<asked /echo><refused 403>"));
-    buf_clear(&b.told);
+    send_bytes(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+    assert_str(buf_str(&b.engine_events), STR("<asked /echo><refused 403>"));
+    buf_clear(&b.engine_events);
     close(b.fd);
     b.fd = raw_client_connect(http_server_address(b.side.server)->port);
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("chunked\r\n\r\n"));
     close(b.fd);
     assert_true(raw_client_run_until(b.loop, is_gone, &b));
-    assert_str(buf_str(&b.told), STR("<asked /stream><all>[1 GET /stream loopback none"
-                                     "<its 200 > ]<gone 0>[1 gone]"));
-    buf_clear(&b.told);
+    assert_str(buf_str(&b.engine_events), STR("<asked /stream><all>[1 GET /stream loopback none"
+                                              "<its 200 > ]<gone 0>[1 gone]"));
+    buf_clear(&b.engine_events);
     b.fd = raw_client_connect(http_server_address(b.side.server)->port);
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    buf_clear(&b.heard);
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("chunked\r\n\r\n"));
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    buf_clear(&b.received);
+    raw_client_receive(b.loop, b.fd, &b.received, STR("chunked\r\n\r\n"));
     http_server_close(b.side.server);
     b.side.server = NULL;
-    buf_clear(&b.told);
+    buf_clear(&b.engine_events);
     http_clients_close(&b.side);
-    assert_str(buf_str(&b.told), STR("<gone 4>"));
+    assert_str(buf_str(&b.engine_events), STR("<gone 4>"));
     close_bench(&b);
 }
 
@@ -406,10 +408,10 @@ static void a_rejected_client_does_not_reach_the_engine(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 403 ")));
-    assert_str(buf_str(&b.told), STR(""));
+    send_bytes(&b, "POST /echo HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+    assert_true(str_starts(buf_str(&b.received), STR("HTTP/1.1 403 ")));
+    assert_str(buf_str(&b.engine_events), STR(""));
     close_bench(&b);
 }
 
@@ -423,13 +425,14 @@ static void a_cors_preflight_does_not_reach_the_engine(void **state)
     open_bench(&b, "127.0.0.1:0");
     b.side.observer = &all_of_it;
     b.side.to = &b;
-    say(&b, ASKS HOST PAGE "Access-Control-Request-Headers: mcp-name\r\n\r\n");
-    hear(&b, "\r\n\r\n",
-         "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: http://localhost:1\r\n"
-         "Access-Control-Allow-Methods: GET, POST, DELETE\r\n"
-         "Access-Control-Allow-Headers: mcp-name\r\nAccess-Control-Max-Age: 7200\r\n"
-         "Vary: Origin, Access-Control-Request-Method, Access-Control-Request-Headers\r\n\r\n");
-    assert_str(buf_str(&b.told), STR("<asked /echo><refused 204>"));
+    send_bytes(&b, ASKS HOST PAGE "Access-Control-Request-Headers: mcp-name\r\n\r\n");
+    expect_bytes(
+        &b, "\r\n\r\n",
+        "HTTP/1.1 204 No Content\r\nAccess-Control-Allow-Origin: http://localhost:1\r\n"
+        "Access-Control-Allow-Methods: GET, POST, DELETE\r\n"
+        "Access-Control-Allow-Headers: mcp-name\r\nAccess-Control-Max-Age: 7200\r\n"
+        "Vary: Origin, Access-Control-Request-Method, Access-Control-Request-Headers\r\n\r\n");
+    assert_str(buf_str(&b.engine_events), STR("<asked /echo><refused 204>"));
     close_bench(&b);
 }
 
@@ -440,16 +443,18 @@ static void cors_headers_are_on_streams_and_rejections(void **state)
     (void)state;
     open_bench(&b, "127.0.0.1:0");
     b.side.body_max = 5;
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST PAGE "\r\n");
-    hear(&b, "\r\n\r\n",
-         "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\n" SEEN "Transfer-Encoding: chunked\r\n\r\n");
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST PAGE "\r\n");
+    expect_bytes(&b, "\r\n\r\n",
+                 "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\n" SEEN
+                 "Transfer-Encoding: chunked\r\n\r\n");
     tell(&b, END);
-    hear(&b, "0\r\n\r\n", "0\r\n\r\n");
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE
-            "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
-    buf_clear(&b.heard);
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
+    expect_bytes(&b, "0\r\n\r\n", "0\r\n\r\n");
+    send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE
+                   "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
+    buf_clear(&b.received);
+    raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+    assert_true(
+        str_starts(buf_str(&b.received), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
     close_bench(&b);
 }
 
@@ -462,13 +467,13 @@ static void a_page_of_a_rejected_origin_gets_no_cors_headers(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         open_bench(&b, "127.0.0.1:0");
-        say(&b, ASKS HOST "Origin: ");
-        say(&b, pages[i]);
-        say(&b, "\r\n\r\n");
-        raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-        assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 403 ")));
-        assert_null(memmem(b.heard.at, b.heard.len, "Access-Control", 14));
-        assert_str(buf_str(&b.told), STR(""));
+        send_bytes(&b, ASKS HOST "Origin: ");
+        send_bytes(&b, pages[i]);
+        send_bytes(&b, "\r\n\r\n");
+        raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+        assert_true(str_starts(buf_str(&b.received), STR("HTTP/1.1 403 ")));
+        assert_null(memmem(b.received.at, b.received.len, "Access-Control", 14));
+        assert_str(buf_str(&b.engine_events), STR(""));
         close_bench(&b);
     }
 }
@@ -490,9 +495,9 @@ static void rejected_clients_are_logged_once_for_each_reason(void **state)
     open_bench(&b, "127.0.0.1:0");
     b.log.level = LOG_INFO;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        say(&b, asked[i]);
-        buf_clear(&b.heard);
-        raw_client_receive(b.loop, b.fd, &b.heard, STR("}}"));
+        send_bytes(&b, asked[i]);
+        buf_clear(&b.received);
+        raw_client_receive(b.loop, b.fd, &b.received, STR("}}"));
     }
     assert_str(buf_str(&b.logged),
                STR("mcpreel: warning: rejected an HTTP request for host "
@@ -510,8 +515,8 @@ static void rejections_of_the_engine_are_logged_with_verbose(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("no"));
+    send_bytes(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("no"));
     assert_str(buf_str(&b.logged), STR("mcpreel: answered a GET request with 409: no\n"));
     close_bench(&b);
 }
@@ -523,10 +528,11 @@ static void a_too_long_request_does_not_reach_the_engine(void **state)
     (void)state;
     open_bench(&b, "127.0.0.1:0");
     b.side.body_max = 5;
-    say(&b, "POST /echo HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 ")));
-    assert_str(buf_str(&b.told), STR(""));
+    send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST
+                   "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+    assert_true(str_starts(buf_str(&b.received), STR("HTTP/1.1 413 ")));
+    assert_str(buf_str(&b.engine_events), STR(""));
     close_bench(&b);
 }
 
@@ -541,15 +547,15 @@ static void a_too_long_content_length_is_rejected_at_once(void **state)
         b.side.observer = &all_of_it;
         b.side.to = &b;
         b.side.body_max = 5;
-        say(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE);
-        say(&b, expects[i]);
-        say(&b, "Content-Length: 6\r\n\r\n");
-        raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
+        send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE);
+        send_bytes(&b, expects[i]);
+        send_bytes(&b, "Content-Length: 6\r\n\r\n");
+        raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
         assert_true(
-            str_starts(buf_str(&b.heard), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
-        assert_true(str_contains(buf_str(&b.heard), STR("Connection: close\r\n")));
-        assert_str(buf_str(&b.told), STR("<asked /echo><refused 413>"));
-        buf_clear(&b.told);
+            str_starts(buf_str(&b.received), STR("HTTP/1.1 413 Content Too Large\r\n" SEEN)));
+        assert_true(str_contains(buf_str(&b.received), STR("Connection: close\r\n")));
+        assert_str(buf_str(&b.engine_events), STR("<asked /echo><refused 413>"));
+        buf_clear(&b.engine_events);
         close_bench(&b);
     }
 }
@@ -561,10 +567,10 @@ static void a_response_with_a_line_break_in_a_header_is_not_sent(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "GET /split HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 500 ")));
-    assert_null(memmem(b.heard.at, b.heard.len, "Set-Cookie", 10));
+    send_bytes(&b, "GET /split HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+    assert_true(str_starts(buf_str(&b.received), STR("HTTP/1.1 500 ")));
+    assert_null(memmem(b.received.at, b.received.len, "Set-Cookie", 10));
     close_bench(&b);
 }
 
@@ -574,11 +580,11 @@ static void invalid_http_is_rejected_and_logged(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "GET / HTTP/1.1\nHost: localhost\n\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("}"));
-    assert_true(str_starts(buf_str(&b.heard), STR("HTTP/1.1 400 ")));
+    send_bytes(&b, "GET / HTTP/1.1\nHost: localhost\n\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("}"));
+    assert_true(str_starts(buf_str(&b.received), STR("HTTP/1.1 400 ")));
     assert_non_null(memmem(b.logged.at, b.logged.len, " rejected: ", 11));
-    assert_str(buf_str(&b.told), STR(""));
+    assert_str(buf_str(&b.engine_events), STR(""));
     close_bench(&b);
 }
 
@@ -588,14 +594,14 @@ static void at_shutdown_received_requests_come_first(void **state)
 
     (void)state;
     open_bench(&b, "127.0.0.1:0");
-    say(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
-    raw_client_receive(b.loop, b.fd, &b.heard, STR("\r\n\r\n"));
+    send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
+    raw_client_receive(b.loop, b.fd, &b.received, STR("\r\n\r\n"));
     tell(&b, WRITE);
     http_clients_finish(&b.side, note_done, &b);
     tell(&b, END);
-    buf_clear(&b.heard);
-    assert_string_equal(raw_client_receive(b.loop, b.fd, &b.heard, STR("never")), "end");
-    assert_str(buf_str(&b.heard), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
+    buf_clear(&b.received);
+    assert_string_equal(raw_client_receive(b.loop, b.fd, &b.received, STR("never")), "end");
+    assert_str(buf_str(&b.received), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));
     assert_true(raw_client_run_until(b.loop, is_done, &b));
     close_bench(&b);
 }

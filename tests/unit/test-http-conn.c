@@ -30,8 +30,8 @@ static void run(struct split_input *c, struct buf *seen)
 #define CHUNKED "Transfer-Encoding: chunked\n"
 #define CLOSE "Connection: close\n"
 #define JSON "Content-Type: application/json\n"
-#define EVIL "GET /none HTTP/1.1\r\nHost: evil\r\nOrigin: null\r\n\r\n"
-#define EVIL_SEEN "GET /none other null\nwhole 0:\n" N "Content-Length: 0\n\n"
+#define FOREIGN "GET /none HTTP/1.1\r\nHost: evil\r\nOrigin: null\r\n\r\n"
+#define FOREIGN_SEEN "GET /none other null\nwhole 0:\n" N "Content-Length: 0\n\n"
 #define ERROR(text)                                                                            \
     "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,\"message\":\"" text "\"}}"
 
@@ -78,8 +78,8 @@ static const struct {
     { "GET /x HTTP/1.1\r\nHost: evil.example\r\nOrigin: null\r\n\r\n",
       "GET /x other null\nwhole 0:\nHTTP/1.1 404 Not Found\n" JSON
       "Content-Length: 85\n\n" ERROR("there is nothing here") },
-    { EVIL EVIL "GET /none HTTP/1.1\r\n" H "\r\n" EVIL, EVIL_SEEN EVIL_SEEN
-      "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n" EVIL_SEEN },
+    { FOREIGN FOREIGN "GET /none HTTP/1.1\r\n" H "\r\n" FOREIGN, FOREIGN_SEEN FOREIGN_SEEN
+      "GET /none self none\nwhole 0:\n" N "Content-Length: 0\n\n" FOREIGN_SEEN },
     { "POST /early HTTP/1.1\r\n" H "Content-Length: 5\r\n\r\nabcde",
       "POST /early self none\nHTTP/1.1 413 Content Too Large\n" JSON
       "Content-Length: 72\n" CLOSE "\n" ERROR("too much") "<finish>" },

@@ -10,7 +10,7 @@ struct bench {
     struct terse passed;
     struct message_store_memory shelf;
     struct http_index http;
-    struct line_recorder tape;
+    struct line_recorder recorder;
 };
 
 static void open_bench(struct bench *b, const char *lines)
@@ -20,10 +20,10 @@ static void open_bench(struct bench *b, const char *lines)
     terse_init(&b->passed);
     message_store_memory_init(&b->shelf);
     http_index_init(&b->http, &b->passed.sink, &b->shelf.store);
-    line_recorder_init(&b->tape, &b->http.sink);
+    line_recorder_init(&b->recorder, &b->http.sink);
     while (rest.len)
-        line_recorder_add(&b->tape, str_cut(&rest, '\n'));
-    line_recorder_release(&b->tape);
+        line_recorder_add(&b->recorder, str_cut(&rest, '\n'));
+    line_recorder_release(&b->recorder);
     http_index_finish(&b->http);
 }
 
@@ -88,7 +88,7 @@ static void the_shape_of_a_response_is_found_by_its_request(void **state)
 
 static void a_stream_can_be_closed_any_number_of_times(void **state)
 {
-    const struct http_stream_event *beat;
+    const struct http_stream_event *event;
     const struct response_shape *f;
     struct bench b;
 
@@ -111,14 +111,14 @@ static void a_stream_can_be_closed_any_number_of_times(void **state)
                            "5 end\n");
     f = http_index_shape(&b.http, 3);
     assert_true(f->has_response);
-    beat = f->stream_events;
-    assert_true(beat->closes_stream && beat->after_messages == 1);
-    beat = beat->next;
-    assert_true(beat->closes_stream && beat->after_messages == 1);
-    beat = beat->next;
-    assert_true(!beat->closes_stream && beat->after_messages == 2 && beat->retry_ms == 5);
-    beat = beat->next;
-    assert_true(beat->closes_stream && beat->after_messages == 2 && !beat->next);
+    event = f->stream_events;
+    assert_true(event->closes_stream && event->after_messages == 1);
+    event = event->next;
+    assert_true(event->closes_stream && event->after_messages == 1);
+    event = event->next;
+    assert_true(!event->closes_stream && event->after_messages == 2 && event->retry_ms == 5);
+    event = event->next;
+    assert_true(event->closes_stream && event->after_messages == 2 && !event->next);
     assert_false(b.http.stream_primed); /* that was no stream of its own */
     close_bench(&b);
 }

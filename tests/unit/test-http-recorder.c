@@ -97,7 +97,8 @@ static void answer(struct test_recorder *r, struct http_recorder_exchange *x, un
     http_recorder_response(x, status, fields_of(r, lines), HTTP_RECORDER_BY_SERVER, tick(r));
 }
 
-static void say(struct test_recorder *r, struct http_recorder_exchange *x, const char *body)
+static void put_response_body(struct test_recorder *r, struct http_recorder_exchange *x,
+                              const char *body)
 {
     http_recorder_response_data(x, terse_json(&r->arena, body), tick(r));
 }
@@ -116,8 +117,8 @@ static void a_post_with_a_json_response_is_recorded(void **state)
     start(&r);
     x = post(&r, "Content-Type: application/json|Cookie: abc", "{'id':1,'method':'ping'}");
     answer(&r, x, 200, "Content-Type: application/json");
-    say(&r, x, "{'id':1,'re");
-    say(&r, x, "sult':{}}\n");
+    put_response_body(&r, x, "{'id':1,'re");
+    put_response_body(&r, x, "sult':{}}\n");
     assert_terse(&r.seen,
                  "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none body=message"
                  " headers=[['Content-Type','application/json'],['Cookie',3]]\n"
@@ -169,11 +170,11 @@ static void every_event_is_recorded_before_it_is_forwarded(void **state)
     x = post(&r, "", "{'id':1,'method':'a'}");
     answer(&r, x, 200, "Content-Type: text/event-stream");
     buf_clear(&r.seen.text);
-    say(&r, x, "id: e1\nretry: 5\ndata:\n\n");
+    put_response_body(&r, x, "id: e1\nretry: 5\ndata:\n\n");
     assert_terse(&r.seen, "@5000 x=1 stream=1 sse n=1 retry=5 id=e1 data=\n");
-    say(&r, x, ": still here\n\ndata: {'method':'b'}\n");
+    put_response_body(&r, x, ": still here\n\ndata: {'method':'b'}\n");
     assert_terse(&r.seen, "@6000 x=1 stream=1 sse comment= still here\n");
-    say(&r, x, "\nevent: message\ndata: {'id':1,\ndata: 'result':{}}\n\n");
+    put_response_body(&r, x, "\nevent: message\ndata: {'id':1,\ndata: 'result':{}}\n\n");
     assert_terse(&r.seen, "@7000 conn=1 x=1 stream=1 #2 s2c {'method':'b'} event={'n':2}\n"
                           "@7000 conn=1 x=1 stream=1 #3 s2c {'id':1, 'result':{}} latency=4"
                           " event={'n':3,'event':'message'}\n");
@@ -235,13 +236,14 @@ static void a_resumed_stream_has_the_last_event_id(void **state)
     start(&r);
     x = post(&r, "", "{'id':1,'method':'a'}");
     answer(&r, x, 200, "Content-Type: text/event-stream");
-    say(&r, x, "id: e1\ndata:\n\nid: e2\ndata: {'method':'b'}\n\n");
+    put_response_body(&r, x, "id: e1\ndata:\n\nid: e2\ndata: {'method':'b'}\n\n");
     end(&r, x);
     buf_clear(&r.seen.text);
     x = begin(&r, "GET", "/mcp", "Last-Event-ID: e1");
     http_recorder_request_end(x, tick(&r));
     answer(&r, x, 200, "Content-Type: text/event-stream");
-    say(&r, x, "id: e2\ndata: {'method':'b'}\n\nid: e3\ndata: {'id':1,'result':1}\n\n");
+    put_response_body(&r, x,
+                      "id: e2\ndata: {'method':'b'}\n\nid: e3\ndata: {'id':1,'result':1}\n\n");
     end(&r, x);
     assert_terse(&r.seen,
                  "@8000 conn=1 x=2 http GET /mcp state=none host=self origin=none body=empty"
@@ -266,7 +268,7 @@ static void a_body_that_is_not_a_message_is_recorded_raw(void **state)
     start(&r);
     x = post(&r, "", "{broken");
     answer(&r, x, 400, "Content-Type: text/plain");
-    say(&r, x, "Invalid message");
+    put_response_body(&r, x, "Invalid message");
     end(&r, x);
     x = post(&r, "", "[{'method':'a'},{'method':'b'}]");
     end(&r, x);
@@ -297,7 +299,7 @@ static void an_aborted_body_is_recorded_up_to_its_end(void **state)
     http_recorder_end(x, HTTP_RECORDER_BY_CLIENT, false, STR_NONE, tick(&r));
     x = post(&r, "", "{'id':1,'method':'a'}");
     answer(&r, x, 200, "Content-Type: application/json");
-    say(&r, x, "{'id':1,");
+    put_response_body(&r, x, "{'id':1,");
     http_recorder_end(x, HTTP_RECORDER_BY_ERROR, false, STR("it fell over"), tick(&r));
     assert_terse(
         &r.seen,
@@ -324,7 +326,7 @@ static void a_request_completed_after_its_response_began_is_recorded_then(void *
     x = begin(&r, "POST", "/mcp", "");
     send(&r, x, STR("{\"id\":1,"));
     answer(&r, x, 200, "Content-Type: text/event-stream");
-    say(&r, x, "id: e1\ndata:\n\n");
+    put_response_body(&r, x, "id: e1\ndata:\n\n");
     send(&r, x, STR("\"method\":\"a\"}"));
     assert_terse(&r.seen, "@3000 conn=1 x=1 http POST /mcp state=none host=self origin=none "
                           "body=late headers=[]\n"
@@ -333,7 +335,7 @@ static void a_request_completed_after_its_response_began_is_recorded_then(void *
                           "@4000 x=1 stream=1 sse n=1 id=e1 data=\n");
     http_recorder_request_end(x, tick(&r));
     assert_terse(&r.seen, "@6000 conn=1 x=1 #1 c2s {'id':1,'method':'a'}\n");
-    say(&r, x, "data: {'id':1,'result':{}}\n\n");
+    put_response_body(&r, x, "data: {'id':1,'result':{}}\n\n");
     end(&r, x);
     assert_terse(&r.seen, "@7000 conn=1 x=1 stream=1 #2 s2c {'id':1,'result':{}} latency=1"
                           " event={'n':2}\n"
@@ -356,7 +358,7 @@ static void an_incomplete_request_is_recorded_up_to_its_end(void **state)
         send(&r, x, STR("{\"id\":1,"));
         answer(&r, x, 413, "");
         send(&r, x, STR("\"method"));
-        say(&r, x, "too much");
+        put_response_body(&r, x, "too much");
         end(&r, x);
     }
     x = begin(&r, "POST", "/mcp", "");
@@ -461,7 +463,7 @@ static void login_requests_are_recorded_without_body_and_query(void **state)
     send(&r, x, STR("client_secret=1"));
     http_recorder_request_end(x, tick(&r));
     answer(&r, x, 200, "Content-Type: application/json");
-    say(&r, x, "{'access_token':'t'}");
+    put_response_body(&r, x, "{'access_token':'t'}");
     end(&r, x);
     assert_terse(&r.seen,
                  "@3000 conn=1 x=1 http POST /token state=none host=self origin=none body=raw"
@@ -505,7 +507,7 @@ static void an_http_sse_session_is_its_stream_and_its_posts(void **state)
     http_recorder_request_end(x, tick(&r));
     answer(&r, x, 200, "Content-Type: text/event-stream");
     buf_clear(&r.seen.text);
-    say(&r, x, "event: endpoint\ndata: http://server/post?s=canary&x=1\n\n");
+    put_response_body(&r, x, "event: endpoint\ndata: http://server/post?s=canary&x=1\n\n");
     assert_terse(&r.seen, "@4000 x=1 stream=1 sse n=1 event=endpoint"
                           " data=http://server/post?s=[REDACTED]&x=[REDACTED]\n");
     assert_true(
@@ -519,11 +521,11 @@ static void an_http_sse_session_is_its_stream_and_its_posts(void **state)
     assert_terse(&r.seen, "@7000 conn=2 session=1 x=2 http POST /post?s=[REDACTED]&x=[REDACTED]"
                           " state=live host=self origin=none body=message headers=[]\n"
                           "@7000 conn=2 session=1 x=2 #1 c2s {'id':1,'method':'ping'}\n");
-    say(&r, x, "data: {'id':1,'result':{}}\n\n");
+    put_response_body(&r, x, "data: {'id':1,'result':{}}\n\n");
     assert_terse(&r.seen, "@8000 conn=1 session=1 x=1 stream=1 #2 s2c {'id':1,'result':{}}"
                           " latency=1 event={'n':2}\n");
     answer(&r, y, 202, "");
-    say(&r, y, "Accepted");
+    put_response_body(&r, y, "Accepted");
     end(&r, y);
     buf_clear(&r.seen.text);
     end(&r, x);
@@ -551,8 +553,8 @@ static void all_endpoints_of_a_stream_belong_to_its_session(void **state)
     x = begin(&r, "GET", "/mcp", "Host: here");
     http_recorder_request_end(x, tick(&r));
     answer(&r, x, 200, "Content-Type: text/event-stream");
-    say(&r, x, "event: endpoint\ndata: /post?s=canary\n\n");
-    say(&r, x, "event: endpoint\ndata: /later?s=canary\n\n");
+    put_response_body(&r, x, "event: endpoint\ndata: /post?s=canary\n\n");
+    put_response_body(&r, x, "event: endpoint\ndata: /later?s=canary\n\n");
     buf_clear(&r.seen.text);
     y = posted(&r, "/later", "s=canary", "{'id':1,'method':'ping'}");
     assert_terse(&r.seen, "@8000 conn=2 session=1 x=2 http POST /later?s=[REDACTED]"
@@ -586,7 +588,7 @@ static void an_endpoint_on_another_origin_starts_no_session(void **state)
     http_recorder_request_end(x, tick(&r));
     answer(&r, x, 200, "Content-Type: text/event-stream");
     buf_clear(&r.seen.text);
-    say(&r, x, "event: endpoint\ndata: http://other/post?s=canary\n\n");
+    put_response_body(&r, x, "event: endpoint\ndata: http://other/post?s=canary\n\n");
     assert_terse(&r.seen, "@4000 x=1 stream=1 sse n=1 event=endpoint"
                           " data=http://other/post?s=[REDACTED]\n");
     assert_false(
@@ -611,9 +613,9 @@ static void a_too_long_body_is_recorded_as_a_gap(void **state)
     send(&r, x, str_z(text));
     http_recorder_request_end(x, tick(&r));
     answer(&r, x, 200, "Content-Type: text/event-stream");
-    say(&r, x, "data: ");
-    say(&r, x, text);
-    say(&r, x, "\n\ndata: {'method':'b'}\n\n");
+    put_response_body(&r, x, "data: ");
+    put_response_body(&r, x, text);
+    put_response_body(&r, x, "\n\ndata: {'method':'b'}\n\n");
     end(&r, x);
     assert_terse(
         &r.seen,
@@ -651,7 +653,7 @@ static void a_compressed_body_is_decompressed_for_the_recording(void **state)
     x = post(&r, "", "{'id':1,'method':'a'}");
     answer(&r, x, 200, "Content-Type: application/json|Content-Encoding: br");
     buf_clear(&r.seen.text);
-    say(&r, x, "12345");
+    put_response_body(&r, x, "12345");
     end(&r, x);
     assert_terse(&r.seen, "@11000 conn=1 x=2 gap s2c messages=1 bytes=5"
                           " (cannot be decompressed)\n"
@@ -697,7 +699,7 @@ static void secrets_of_headers_are_searched_while_they_may_be_repeated(void **st
     answer(&r, x, 200, "Mcp-Session-Id: 0f9e8d7c-6b5a|Content-Type: text/event-stream");
     assert_int_equal(l.active, 3);
     assert_int_equal(l.values[2].session, 1);
-    say(&r, x, "event: endpoint\ndata: /messages/e3b0c44298fc1c14\n\n");
+    put_response_body(&r, x, "event: endpoint\ndata: /messages/e3b0c44298fc1c14\n\n");
     assert_int_equal(l.active, 4);
     y = begin(&r, "POST", "/mcp", "Mcp-Session-Id: 0f9e8d7c-6b5a|Mcp-Name: a1b2c3d4e5");
     assert_int_equal(l.active, 4);

@@ -19,12 +19,13 @@ static void requests_and_responses_are_forwarded(void **state)
         FAKE_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON
                         "X-A: 1\r\nx-a: 2\r\nContent-Length: 2\r\n\r\n{}"),
         FAKE_TEXT(
-            SAYS,
+            SENDS,
             "HTTP/1.1 200 Fine\r\nContent-Type: application/json\r\nMcp-Session-Id: s\r\n"
             "Keep-Alive: timeout=5\r\nX-B: 1\r\nx-b: 2\r\nContent-Length: 8\r\n\r\n{\"a\": 1}"),
         FAKE_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Transfer-Encoding: chunked\r\n\r\n"
                         "1\r\n[\r\n1\r\n]\r\n0\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+        FAKE_TEXT(SENDS,
+                  "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
         FAKE(DONE)
     };
     struct rig g;
@@ -54,15 +55,15 @@ static void an_event_stream_is_forwarded_piece_by_piece(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
         FAKE_TEXT(
-            SAYS,
+            SENDS,
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Accel-Buffering: no\r\n"
             "Transfer-Encoding: chunked\r\n\r\n"),
         FAKE_N(REST, 30),
-        FAKE_TEXT(SAYS, "8\r\ndata: a\n\r\n"),
+        FAKE_TEXT(SENDS, "8\r\ndata: a\n\r\n"),
         FAKE_N(REST, 30),
-        FAKE_TEXT(SAYS, "1\r\n\n\r\n"),
+        FAKE_TEXT(SENDS, "1\r\n\n\r\n"),
         FAKE_N(REST, 30),
-        FAKE_TEXT(SAYS, "0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "0\r\n\r\n"),
         FAKE(DONE)
     };
     static const char head[] =
@@ -89,10 +90,10 @@ static void the_owner_gets_everything_before_the_client(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
         FAKE_TEXT(
-            SAYS,
+            SENDS,
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"),
         FAKE(DONE)
     };
@@ -143,16 +144,18 @@ static void paths_are_mapped_to_the_target(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        char want[128], say[128];
-        const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SEES, want),
-                                                   FAKE_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
-                                                   FAKE(DONE) };
+        char want[128], bytes_to_send[128];
+        const struct fake_server_step script[] = {
+            FAKE(ACCEPT), FAKE_TEXT(SEES, want), FAKE_TEXT(SENDS, "HTTP/1.1 204 None\r\n\r\n"),
+            FAKE(DONE)
+        };
         struct rig g;
 
         snprintf(want, sizeof want, "GET %s HTTP/1.1\r\n" HOST "\r\n", rows[i].sent);
-        snprintf(say, sizeof say, "GET %s HTTP/1.1\r\n" HOST "\r\n", rows[i].asked);
+        snprintf(bytes_to_send, sizeof bytes_to_send, "GET %s HTTP/1.1\r\n" HOST "\r\n",
+                 rows[i].asked);
         open_rig(&g, script, rows[i].target);
-        rig_exchange(&g, say, "HTTP/1.1 204 None\r\n\r\n");
+        rig_exchange(&g, bytes_to_send, "HTTP/1.1 204 None\r\n\r\n");
         fake_server_join(&g.server);
         close_rig(&g);
     }
@@ -164,7 +167,7 @@ static void a_closed_connection_is_a_502_without_retry(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 204 None\r\n\r\n"),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
         FAKE(CLOSE),
         FAKE(LONE),
@@ -218,7 +221,7 @@ static bool has_ended(void *to)
     return ((struct rig *)to)->ends > 0;
 }
 
-static bool has_asked(void *to)
+static bool has_requested(void *to)
 {
     return strstr(buf_z(&((struct rig *)to)->seen), "POST") != NULL;
 }
@@ -241,13 +244,13 @@ static void lose_server(struct rig *g, const char *head,
     assert_true(http_relay_open(&g->relay, g->loop, &config, &events, g, &e));
     g->client = raw_client_connect(port_of(g));
     raw_client_send(g->client, str_z(head));
-    assert_true(raw_client_run_until(g->loop, has_asked, g));
+    assert_true(raw_client_run_until(g->loop, has_requested, g));
     for (int i = 0; i < 5; i++)
         raw_client_run_briefly(g->loop);
 }
 
 /* The events of the owner, except for the text of the failure, which names the port. */
-static void assert_owed(struct rig *g, const char *before, const char *after)
+static void assert_pending(struct rig *g, const char *before, const char *after)
 {
     char want[300];
 
@@ -286,7 +289,7 @@ static void a_failed_request_is_read_before_the_error(void **state)
         snprintf(head, sizeof head, "%sHTTP/1.1 502 Bad Gateway\r\n", ways[i].first);
         assert_true(str_starts(buf_str(&g.received), str_z(head)));
         assert_non_null(strstr(buf_z(&g.received), "\"id\":7,"));
-        assert_owed(&g, "body 'abcd'\nasked\n", "end fault clean\n");
+        assert_pending(&g, "body 'abcd'\nasked\n", "end fault clean\n");
         close_rig(&g);
     }
 }
@@ -306,14 +309,14 @@ static void an_incomplete_failed_request_gets_its_error(void **state)
         raw_client_receive(g.loop, g.client, &g.received, STR("}}"));
         assert_true(str_starts(buf_str(&g.received), STR("HTTP/1.1 502 Bad Gateway\r\n")));
         assert_non_null(strstr(buf_z(&g.received), "\"id\":null,"));
-        assert_owed(&g, "body 'ab'\n", "end fault clean\n");
+        assert_pending(&g, "body 'ab'\n", "end fault clean\n");
         assert_int_equal(http_relay_active_count(g.relay), 0);
         close_rig(&g);
     }
 }
 
 /* As much of it as is taken now. */
-static size_t say_some(struct rig *g, struct str bytes)
+static size_t send_some(struct rig *g, struct str bytes)
 {
     ssize_t n = send(g->client, bytes.at, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
@@ -332,11 +335,11 @@ static void a_large_failed_request_gets_its_error_early(void **state)
     lose_server(&g, POST "Content-Length: 1000000000\r\n\r\n", NULL);
     g.count_only = true;
     while (!g.ends)
-        say_some(&g, str_n(much, sizeof much));
+        send_some(&g, str_n(much, sizeof much));
     assert_true(g.sent > LIMIT_MESSAGE && g.sent <= LIMIT_MESSAGE + sizeof much);
     raw_client_receive(g.loop, g.client, &g.received, STR("}}"));
     assert_true(str_starts(buf_str(&g.received), STR("HTTP/1.1 502 Bad Gateway\r\n")));
-    assert_owed(&g, "", "end fault clean\n");
+    assert_pending(&g, "", "end fault clean\n");
     close_rig(&g);
 }
 
@@ -385,7 +388,7 @@ static void a_connect_timeout_is_a_504(void **state)
     g.count_only = true;
     raw_client_send(g.client, STR(POST "Content-Length: 1048576\r\n\r\n"));
     while (rest.len)
-        rest = str_skip(rest, say_some(&g, rest));
+        rest = str_skip(rest, send_some(&g, rest));
     raw_client_receive(g.loop, g.client, &g.received, STR("timed out\"}}"));
     assert_true(str_starts(buf_str(&g.received), STR("HTTP/1.1 504 Gateway Timeout\r\n")));
     assert_int_equal(g.sent, sizeof much);
@@ -400,25 +403,25 @@ static void a_truncated_response_is_aborted(void **state)
 {
     static const struct fake_server_step chunked[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
         FAKE(CLOSE), FAKE(DONE)
     };
     static const struct fake_server_step invalid[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nx"),
         FAKE(DONE)
     };
-    static const char heard[] =
+    static const char received_text[] =
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n";
     const char *how;
     struct rig g;
 
     (void)state;
     open_rig(&g, chunked, "/mcp");
-    rig_exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", heard);
+    rig_exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", received_text);
     how = raw_client_receive(g.loop, g.client, &g.received, STR("never"));
     assert_true(strcmp(how, "end") == 0 || strcmp(how, "reset") == 0);
-    assert_str(buf_str(&g.received), str_z(heard)); /* and no last chunk */
+    assert_str(buf_str(&g.received), str_z(received_text)); /* and no last chunk */
     assert_seen(
         &g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
             "end server the server closed the connection before its response was complete\n");
@@ -426,7 +429,7 @@ static void a_truncated_response_is_aborted(void **state)
     close_rig(&g);
 
     open_rig(&g, invalid, "/mcp");
-    rig_exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", heard);
+    rig_exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n", received_text);
     raw_client_receive(g.loop, g.client, &g.received, STR("never"));
     assert_seen(
         &g, "1:1 GET /mcp endpoint\nasked\nhead 200\nanswer 'ab'\n"
@@ -440,7 +443,7 @@ static void a_client_abort_is_forwarded(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
         FAKE(DONE)
     };
     static const struct fake_server_step unanswered[] = {
@@ -475,7 +478,7 @@ static void idle_connections_close_with_their_client(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 204 None\r\nKeep-Alive: timeout=60\r\n\r\n"), FAKE(EOF),
+        FAKE_TEXT(SENDS, "HTTP/1.1 204 None\r\nKeep-Alive: timeout=60\r\n\r\n"), FAKE(EOF),
         FAKE(DONE)
     };
     struct rig g;
@@ -495,7 +498,7 @@ static void expect_continue_is_answered(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 2\r\n\r\n{}"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n"), FAKE(DONE)
+        FAKE_TEXT(SENDS, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 None\r\n\r\n"), FAKE(DONE)
     };
     struct rig g;
 
@@ -537,7 +540,7 @@ static void the_server_gets_its_own_host(void **state)
 {
     char want[128], url[64];
     const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SEES, want),
-                                               FAKE_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+                                               FAKE_TEXT(SENDS, "HTTP/1.1 204 None\r\n\r\n"),
                                                FAKE(DONE) };
     struct rig g;
 
@@ -560,7 +563,7 @@ static void a_client_that_does_not_read_makes_the_server_wait(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n"),
         FAKE_N(FLOOD, MUCH), FAKE(DONE)
     };
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 8388608\r\n\r\n";
@@ -591,7 +594,7 @@ static void a_server_that_does_not_read_makes_the_client_wait(void **state)
         FAKE_TEXT(SEES, "POST /mcp HTTP/1.1\r\n" HOST JSON "Content-Length: 33554432\r\n\r\n"),
         FAKE(HOLD),
         FAKE_N(GULP, VERY_MUCH),
-        FAKE_TEXT(SAYS, "HTTP/1.1 204 None\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 204 None\r\n\r\n"),
         FAKE(DONE)
     };
     char *much = calloc(1, VERY_MUCH);
@@ -630,7 +633,7 @@ static void closing_ends_unfinished_requests(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT), FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"), FAKE(EOF),
         FAKE(DONE)
     };
     struct rig g;
@@ -678,7 +681,7 @@ static void the_owner_may_rewrite_a_stream(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS, STREAM_HEAD "2\r\nza\r\n0\r\n\r\n"), FAKE(DONE)
+        FAKE_TEXT(SENDS, STREAM_HEAD "2\r\nza\r\n0\r\n\r\n"), FAKE(DONE)
     };
     struct rig g;
 
@@ -697,9 +700,9 @@ static void the_owner_may_abort_a_stream(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, STREAM_HEAD "1\r\nz\r\n"),
+        FAKE_TEXT(SENDS, STREAM_HEAD "1\r\nz\r\n"),
         FAKE_N(REST, 30),
-        FAKE_TEXT(SAYS, "4\r\nabxc\r\n"),
+        FAKE_TEXT(SENDS, "4\r\nabxc\r\n"),
         FAKE(EOF),
         FAKE(DONE)
     };

@@ -109,23 +109,24 @@ static void post(struct bench *b, struct str session, struct str body)
 
 static void a_new_session_ends_the_oldest_over_the_limit(void **state)
 {
-    static const struct str hello = STR_INIT("{\"id\":0,\"method\":\"initialize\"}");
+    static const struct str initialize_message =
+        STR_INIT("{\"id\":0,\"method\":\"initialize\"}");
     static const struct str ping = STR_INIT("{\"id\":1,\"method\":\"ping\"}");
     struct str first, second;
     struct bench b;
 
     (void)state;
     open_bench(&b);
-    post(&b, STR_NONE, hello);
+    post(&b, STR_NONE, initialize_message);
     first = b.session;
-    post(&b, STR_NONE, hello);
+    post(&b, STR_NONE, initialize_message);
     second = b.session;
     for (size_t i = 2; i < HTTP_REPLAY_CLIENTS_MAX; i++)
-        post(&b, STR_NONE, hello);
+        post(&b, STR_NONE, initialize_message);
     assert_int_equal(b.mock.clients.count, HTTP_REPLAY_CLIENTS_MAX);
     post(&b, first, ping);
     assert_int_equal(b.status, 200);
-    post(&b, STR_NONE, hello);
+    post(&b, STR_NONE, initialize_message);
     assert_int_equal(b.mock.clients.count, HTTP_REPLAY_CLIENTS_MAX);
     post(&b, first, ping);
     assert_int_equal(b.status, 404);
@@ -134,19 +135,19 @@ static void a_new_session_ends_the_oldest_over_the_limit(void **state)
     close_bench(&b);
 }
 
-#define HELLO                                                                                  \
+#define INITIALIZE                                                                             \
     "{\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"                     \
     "\"2025-11-25\",\"capabilities\":{\"sampling\":{}}}}"
 #define CALL(name) "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"" name "\"}}"
 #define DONE "{\"id\":1,\"result\":{\"content\":[]}}"
-#define HEARD "{\"method\":\"notifications/message\",\"params\":{}}"
+#define RECEIVED "{\"method\":\"notifications/message\",\"params\":{}}"
 #define ASKS "{\"id\":0,\"method\":\"sampling/createMessage\",\"params\":{}}"
 #define LISTEN                                                                                 \
     "{\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{},$META}}"
 
 /* Everything that a recording can have: questions, streams that break off, others' streams. */
 static const char *const recorded[] = {
-    "1 POST " HELLO,
+    "1 POST " INITIALIZE,
     "1 200 json session=1 {\"id\":0,\"result\":{\"protocolVersion\":\"2025-11-25\"}}",
     "2 GET session=1",
     "2 200 sse session=1",
@@ -156,7 +157,7 @@ static const char *const recorded[] = {
     "3 id=b << " ASKS,
     "4 POST session=1 {\"id\":0,\"result\":{}}",
     "4 202",
-    "2 id=c << " HEARD,
+    "2 id=c << " RECEIVED,
     "3 id=d << " DONE,
     "3 end",
     "5 POST session=1 " CALL("cut"),
@@ -168,7 +169,7 @@ static const char *const recorded[] = {
     "6 id=f << " ASKS,
     "10 POST session=1 {\"id\":0,\"result\":{}}",
     "10 202",
-    "6 id=g << " HEARD,
+    "6 id=g << " RECEIVED,
     "6 id=h << " DONE,
     "6 end",
     "7 POST session=1 " CALL("json"),
@@ -180,9 +181,9 @@ static const char *const recorded[] = {
     "9 gone",
 };
 
-static const char *const asked[] = {
-    "POST " HELLO,
-    "POST session=%d " HELLO,
+static const char *const client_messages[] = {
+    "POST " INITIALIZE,
+    "POST session=%d " INITIALIZE,
     "GET session=%d",
     "GET session=%d version=2025-11-25 last=$",
     "GET session=%d last=$",
@@ -200,7 +201,7 @@ static const char *const asked[] = {
     "POST session=%d raw {",
     "GET path=/sse",
     "GET path=/sse",
-    "POST path=/message?sessionId=%d " HELLO,
+    "POST path=/message?sessionId=%d " INITIALIZE,
     "POST path=/message?sessionId=%d " CALL("ask"),
     "POST path=/message?sessionId=%d " CALL("cut"),
     "POST path=/message?sessionId=%d {\"id\":0,\"result\":{}}",
@@ -211,7 +212,7 @@ static const char *const asked[] = {
 
 /* The actions of one client whose streams break off all the time. */
 static const char *const asked_about_streams[] = {
-    "POST " HELLO,
+    "POST " INITIALIZE,
     "GET session=%d",
     "GET session=%d",
     "GET session=%d last=$",
@@ -242,7 +243,8 @@ static void let_loose(struct random_clients *c, bool alone)
             random_clients_request(c, next++, asked_about_streams,
                                    sizeof asked_about_streams / sizeof *asked_about_streams, 1);
         else if (what < 6)
-            random_clients_request(c, next++, asked, sizeof asked / sizeof *asked, 4);
+            random_clients_request(c, next++, client_messages,
+                                   sizeof client_messages / sizeof *client_messages, 4);
         else if (what < 8)
             random_clients_abort(c, alone ? random_clients_pick(c)
                                           : random_clients_number(c, next));
@@ -257,16 +259,16 @@ static void let_loose(struct random_clients *c, bool alone)
 /* `named`: the stream of the GET has ids, too. */
 static void record_all(struct sink *to, bool named)
 {
-    struct line_recorder tape;
+    struct line_recorder recorder;
 
-    line_recorder_init(&tape, to);
+    line_recorder_init(&recorder, to);
     for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
         if (named || !str_starts(str_z(recorded[i]), STR("2 id=")))
-            line_recorder_add(&tape, str_z(recorded[i]));
-    line_recorder_release(&tape);
+            line_recorder_add(&recorder, str_z(recorded[i]));
+    line_recorder_release(&recorder);
 }
 
-static void let_crowds_loose(bool named, bool alone)
+static void run_random_clients(bool named, bool alone)
 {
     static const struct params_rules rules = { .include_meta = false };
     const struct http_replay_options options = { .replay.on_miss = ON_MISS_WARN,
@@ -302,10 +304,10 @@ static void let_crowds_loose(bool named, bool alone)
 static void random_clients_get_one_end_for_each_exchange(void **state)
 {
     (void)state;
-    let_crowds_loose(true, false);
-    let_crowds_loose(false, false);
-    let_crowds_loose(true, true);
-    let_crowds_loose(false, true);
+    run_random_clients(true, false);
+    run_random_clients(false, false);
+    run_random_clients(true, true);
+    run_random_clients(false, true);
 }
 
 /* A mock, as far as listeners are concerned, and what goes out. */
@@ -416,20 +418,21 @@ static void a_resumable_get_stream_is_kept_until_another_opens(void **state)
 
 static void a_stream_with_a_pending_response_stays_open(void **state)
 {
-    struct http_replay_call *ear, *owed;
+    struct http_replay_call *stream_call, *pending_call;
     struct get_bench b;
 
     (void)state;
     open_get_bench(&b, 1, false);
-    ear = listen(&b, 0);
-    owed = &b.calls[2];
-    *owed =
-        (struct http_replay_call){ .exchange = 3, .client = &b.client, .stream = ear->stream };
-    map_put(&b.mock.calls, map_number_key(&owed->exchange), owed);
-    leave(&b, ear);
+    stream_call = listen(&b, 0);
+    pending_call = &b.calls[2];
+    *pending_call = (struct http_replay_call){ .exchange = 3,
+                                               .client = &b.client,
+                                               .stream = stream_call->stream };
+    map_put(&b.mock.calls, map_number_key(&pending_call->exchange), pending_call);
+    leave(&b, stream_call);
     assert_int_equal(b.mock.streams.by_number.count, 1);
-    map_remove(&b.mock.calls, map_number_key(&owed->exchange));
-    http_replay_leave_stream(&b.mock, &b.client, owed->stream);
+    map_remove(&b.mock.calls, map_number_key(&pending_call->exchange));
+    http_replay_leave_stream(&b.mock, &b.client, pending_call->stream);
     assert_int_equal(b.mock.streams.by_number.count, 0);
     assert_null(b.client.get_stream);
     close_get_bench(&b);

@@ -19,7 +19,7 @@ struct http_server_test {
     struct loop *loop;
     struct http_server *server;
     struct path_responder owner;
-    struct buf heard;
+    struct buf received;
     size_t wanted;
     bool done;
 };
@@ -30,7 +30,7 @@ static void open_server(struct http_server_test *h, const struct http_server_con
 
     *h = (struct http_server_test){ .loop = loop_new() };
     path_responder_init(&h->owner);
-    buf_init(&h->heard, (size_t)1 << 27);
+    buf_init(&h->received, (size_t)1 << 27);
     if (!http_server_open(&h->server, h->loop, config, &path_responder_events, &h->owner, &e))
         fail_msg("%s", e.msg);
 }
@@ -39,7 +39,7 @@ static void close_server(struct http_server_test *h)
 {
     http_server_close(h->server);
     loop_free(h->loop);
-    buf_release(&h->heard);
+    buf_release(&h->received);
     path_responder_release(&h->owner);
 }
 
@@ -107,7 +107,8 @@ static void a_connection_serves_many_requests(void **state)
     fd = dial(&h);
     for (int i = 0; i < 10; i++) {
         raw_client_send(fd, STR("POST /echo HTTP/1.1\r\n" H "Content-Length: 3\r\n\r\nabc"));
-        assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR("\r\n\r\nabc")), "");
+        assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR("\r\n\r\nabc")),
+                            "");
     }
     assert_int_equal(h.owner.requests, 10);
     assert_int_equal(http_server_connections(h.server), 1);
@@ -132,12 +133,12 @@ static void pipelined_requests_are_answered_in_their_order(void **state)
         raw_client_send(fd, str_n(text, (size_t)n));
     }
     raw_client_send(fd, STR("GET /none HTTP/1.1\r\n" H "Connection: close\r\n\r\n"));
-    assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), "end");
+    assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE), "end");
     for (int i = 0; i < 100; i++) {
         int n =
             snprintf(text, sizeof text, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n%02d", i);
 
-        assert_str(str_n(h.heard.at + (size_t)(n * i), (size_t)n), str_n(text, (size_t)n));
+        assert_str(str_n(h.received.at + (size_t)(n * i), (size_t)n), str_n(text, (size_t)n));
     }
     close(fd);
     assert_true(raw_client_run_until(h.loop, has_emptied, &h));
@@ -202,15 +203,16 @@ static void a_half_closed_client_gets_its_response(void **state)
     fd = dial(&h);
     raw_client_send(fd, STR("GET /silent HTTP/1.1\r\n" H "\r\n"));
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
-    assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR("Continue\r\n\r\n")), "");
+    assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR("Continue\r\n\r\n")),
+                        "");
     for (int i = 0; i < 4; i++) /* in which it is looked for those who have gone */
         raw_client_run_briefly(h.loop);
     assert_int_equal(h.owner.aborted, 0);
     x = h.owner.latest;
     path_responder_forget(&h.owner);
     assert_true(http_exchange_respond(x, &empty, STR("abc"), &e));
-    assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), "end");
-    assert_true(str_ends(buf_str(&h.heard), STR("\r\n\r\nabc")));
+    assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE), "end");
+    assert_true(str_ends(buf_str(&h.received), STR("\r\n\r\nabc")));
     close(fd);
     assert_true(raw_client_run_until(h.loop, has_emptied, &h));
     close_server(&h);
@@ -254,11 +256,11 @@ static void a_slow_reader_gets_everything(void **state)
     assert_true(http_exchange_queued(h.owner.latest) > sizeof bytes);
     assert_int_equal(h.owner.drain_count, 0);
     while (!h.owner.drain_count)
-        assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, str_n(bytes, 1)), "");
+        assert_string_equal(raw_client_receive(h.loop, fd, &h.received, str_n(bytes, 1)), "");
     assert_int_equal(http_exchange_queued(h.owner.latest), 0);
     path_responder_end(&h.owner);
-    assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), "end");
-    assert_int_equal(h.heard.len - TIMES * sizeof bytes,
+    assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE), "end");
+    assert_int_equal(h.received.len - TIMES * sizeof bytes,
                      strlen("HTTP/1.1 200 OK\r\nX-Kind: test\r\nConnection: close\r\n\r\n"));
     close(fd);
     close_server(&h);
@@ -282,8 +284,9 @@ static void an_aborted_response_is_noticed(void **state)
         open_server(&h, &usual);
         fd = dial(&h);
         raw_client_send(fd, str_z(cases[i].request));
-        assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), cases[i].how);
-        assert_false(str_ends(buf_str(&h.heard), STR("0\r\n\r\n")));
+        assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE),
+                            cases[i].how);
+        assert_false(str_ends(buf_str(&h.received), STR("0\r\n\r\n")));
         close(fd);
         assert_true(raw_client_run_until(h.loop, has_emptied, &h));
         close_server(&h);
@@ -305,8 +308,8 @@ static void an_early_response_reaches_a_sending_client(void **state)
         raw_client_send(fd, str_n(bytes, sizeof bytes));
         raw_client_run_briefly(h.loop);
     }
-    assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), "end");
-    assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 413 ")));
+    assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE), "end");
+    assert_true(str_starts(buf_str(&h.received), STR("HTTP/1.1 413 ")));
     close(fd);
     assert_true(raw_client_run_until(h.loop, has_emptied, &h));
     close_server(&h);
@@ -327,8 +330,8 @@ static void overload_is_rejected_and_ends(void **state)
     wait_for_requests(&h, 2);
     c = dial(&h);
     raw_client_send(c, STR("GET /none HTTP/1.1\r\n" H "\r\n"));
-    assert_string_equal(raw_client_receive(h.loop, c, &h.heard, STR_NONE), "end");
-    assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 503 ")));
+    assert_string_equal(raw_client_receive(h.loop, c, &h.received, STR_NONE), "end");
+    assert_true(str_starts(buf_str(&h.received), STR("HTTP/1.1 503 ")));
     assert_int_equal(h.owner.rejected, 1);
     close(a);
     wait_for_gone(&h, 1);
@@ -360,9 +363,9 @@ static void every_client_is_rejected_under_load(void **state)
         raw_client_send(fds[i], STR("GET /none HTTP/1.1\r\n" H "\r\n"));
     }
     for (int i = 0; i < MANY; i++) {
-        buf_clear(&h.heard);
-        assert_string_equal(raw_client_receive(h.loop, fds[i], &h.heard, STR_NONE), "end");
-        assert_true(str_starts(buf_str(&h.heard), STR("HTTP/1.1 503 ")));
+        buf_clear(&h.received);
+        assert_string_equal(raw_client_receive(h.loop, fds[i], &h.received, STR_NONE), "end");
+        assert_true(str_starts(buf_str(&h.received), STR("HTTP/1.1 503 ")));
         assert_in_range(http_server_connections(h.server), 1, 9); /* the others wait */
         close(fds[i]);
     }
@@ -402,7 +405,7 @@ static void a_slow_client_times_out(void **state)
         open_server(&h, &config);
         fd = dial(&h);
         raw_client_send(fd, str_z(cases[i].request));
-        assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), "end");
+        assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE), "end");
         assert_str(buf_str(&h.owner.text), str_z(cases[i].seen));
         assert_true(
             raw_client_run_until(h.loop, has_emptied, &h)); /* although the client stays */
@@ -455,15 +458,15 @@ static void stopping_lets_responses_end(void **state)
     wait_for_requests(&h, 2);
     http_server_stop(h.server, 100, note_done, &h);
     assert_false(h.done);
-    assert_string_equal(raw_client_receive(h.loop, idle, &h.heard, STR_NONE), "end");
-    assert_int_equal(h.heard.len, 0);
+    assert_string_equal(raw_client_receive(h.loop, idle, &h.received, STR_NONE), "end");
+    assert_int_equal(h.received.len, 0);
     close(idle);
     http_exchange_write(h.owner.latest, STR("last words"));
     path_responder_end(&h.owner);
-    assert_string_equal(raw_client_receive(h.loop, held, &h.heard, STR_NONE), "end");
-    assert_true(str_ends(buf_str(&h.heard), STR("a\r\nlast words\r\n0\r\n\r\n")));
+    assert_string_equal(raw_client_receive(h.loop, held, &h.received, STR_NONE), "end");
+    assert_true(str_ends(buf_str(&h.received), STR("a\r\nlast words\r\n0\r\n\r\n")));
     close(held);
-    assert_string_equal(raw_client_receive(h.loop, stuck, &h.heard, STR_NONE), "end");
+    assert_string_equal(raw_client_receive(h.loop, stuck, &h.received, STR_NONE), "end");
     assert_true(
         str_ends(buf_str(&h.owner.text), STR("gone: stopped, 503, mcpreel was ended\n")));
     close(stuck);
@@ -519,7 +522,7 @@ static void closing_reports_no_events(void **state)
     path_responder_forget(&h.owner);
     http_server_close(h.server);
     h.server = NULL;
-    assert_string_equal(raw_client_receive(h.loop, fd, &h.heard, STR_NONE), "reset");
+    assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR_NONE), "reset");
     assert_int_equal(h.owner.aborted, 0);
     close(fd);
     close_server(&h);

@@ -5,7 +5,7 @@
 struct rig {
     struct loop *loop;
     struct log log;
-    struct buf said;
+    struct buf output;
     struct http_sse_hint old;
     struct request_head post, get, later;
 };
@@ -14,7 +14,7 @@ static void put(void *to, struct str line)
 {
     struct rig *g = to;
 
-    buf_add(&g->said, line);
+    buf_add(&g->output, line);
     loop_stop(g->loop);
 }
 
@@ -25,18 +25,18 @@ static void open_rig(struct rig *g, struct str path)
     g->post.method = g->later.method = STR("POST");
     g->get.method = STR("GET");
     headers_add(&g->later.headers, STR("Mcp-Session-Id"), STR("a"));
-    buf_init(&g->said, 1 << 12);
+    buf_init(&g->output, 1 << 12);
     http_sse_hint_init(&g->old, g->loop, &g->log, path);
 }
 
-static void assert_told(struct rig *g, size_t times)
+static void assert_reported(struct rig *g, size_t times)
 {
-    struct str said = buf_str(&g->said);
+    struct str output = buf_str(&g->output);
     size_t lines = 0;
 
-    for (; said.len; lines++)
+    for (; output.len; lines++)
         assert_true(
-            str_starts(str_cut(&said, '\n'),
+            str_starts(str_cut(&output, '\n'),
                        STR("mcpreel: warning: the server rejects POST at this path: ")));
     assert_int_equal(lines, times);
 }
@@ -44,9 +44,9 @@ static void assert_told(struct rig *g, size_t times)
 static void close_rig(struct rig *g, size_t times)
 {
     http_sse_hint_finish(&g->old);
-    assert_told(g, times);
+    assert_reported(g, times);
     headers_release(&g->later.headers);
-    buf_release(&g->said);
+    buf_release(&g->output);
     loop_free(g->loop);
 }
 
@@ -57,9 +57,9 @@ static void a_server_that_rejects_posts_is_reported_once(void **state)
     (void)state;
     open_rig(&g, STR("/mcp"));
     http_sse_hint_note_response(&g.old, &g.post, 405);
-    assert_told(&g, 0);
+    assert_reported(&g, 0);
     loop_run(g.loop); /* until the line comes */
-    assert_told(&g, 1);
+    assert_reported(&g, 1);
     http_sse_hint_note_response(&g.old, &g.post, 405);
     close_rig(&g, 1);
 }
@@ -95,7 +95,7 @@ static void other_rejections_give_no_hint(void **state)
     static const struct {
         const char *path;
         unsigned status;
-        bool told;
+        bool reported;
     } cases[] = {
         { "/mcp", 400, false }, { "/mcp", 404, false },  { "/mcp", 401, false },
         { "/mcp", 200, false }, { "/a/sse", 400, true }, { "/sse", 404, true },
@@ -110,7 +110,7 @@ static void other_rejections_give_no_hint(void **state)
         http_sse_hint_note_response(&g.old, &g.later, cases[i].status);
         assert_false(g.old.post_rejected);
         http_sse_hint_note_response(&g.old, &g.post, cases[i].status);
-        close_rig(&g, cases[i].told);
+        close_rig(&g, cases[i].reported);
     }
 }
 

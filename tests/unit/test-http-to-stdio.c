@@ -16,7 +16,7 @@ struct reading {
     struct arena arena;
     struct http_line line;
     struct event_request request;
-    struct http_to_stdio_request ask;
+    struct http_to_stdio_request http_request;
 };
 
 static void open_reading(struct reading *r)
@@ -50,9 +50,9 @@ static const struct http_to_stdio_request *read_line(struct reading *r, const ch
     http_line_read(&r->line, str_z(line));
     assert_int_equal(r->line.kind, HTTP_LINE_REQUEST);
     r->request = http_line_request(&r->line);
-    http_to_stdio_parse_request(&r->ask, &ev, &r->ids, &r->json, &r->arena);
-    assert_int_equal(r->ask.exchange, 7);
-    return &r->ask;
+    http_to_stdio_parse_request(&r->http_request, &ev, &r->ids, &r->json, &r->arena);
+    assert_int_equal(r->http_request.exchange, 7);
+    return &r->http_request;
 }
 
 static void a_session_is_found_by_header_or_path(void **state)
@@ -146,7 +146,7 @@ static void other_paths_are_rejected(void **state)
  * server said, before what no client said, and before what a server said to us; and "because
  * WHY" after the end of a stream that no server has ended. Each thing happens a millisecond
  * after the one before it. */
-struct story {
+struct playbook_run {
     struct action_sink out;
     struct http_to_stdio front;
     struct buf got; /* and not expected yet */
@@ -165,7 +165,7 @@ static void mint(void *to, size_t size)
 
 static void put(struct action_sink *self, const struct action *a)
 {
-    struct story *s = (struct story *)self;
+    struct playbook_run *s = (struct playbook_run *)self;
     unsigned long long server = a->server;
 
     switch (a->kind) {
@@ -207,14 +207,14 @@ static void put(struct action_sink *self, const struct action *a)
     buf_add_ch(&s->got, '\n');
 }
 
-static void step(struct story *s, struct event ev)
+static void step(struct playbook_run *s, struct event ev)
 {
     s->now_us += 1000;
     ev.now_us = s->now_us;
     http_to_stdio_step(&s->front, &ev);
 }
 
-static void request(struct story *s, struct http_line *l)
+static void request(struct playbook_run *s, struct http_line *l)
 {
     struct event_request r = http_line_request(l);
 
@@ -222,7 +222,7 @@ static void request(struct story *s, struct http_line *l)
 }
 
 /* "1 << {json}" or "1 gone why", after "server ". */
-static bool server_line(struct story *s, struct str rest)
+static bool server_line(struct playbook_run *s, struct str rest)
 {
     uint64_t number = (uint64_t)strtoull(rest.at, NULL, 10);
     struct record r = { .kind = RECORD_MESSAGE };
@@ -244,7 +244,7 @@ static bool server_line(struct story *s, struct str rest)
 }
 
 /* Whether the line is something that happens. */
-static bool happens(struct story *s, struct str line)
+static bool happens(struct playbook_run *s, struct str line)
 {
     struct http_line l;
     bool is;
@@ -284,7 +284,7 @@ static struct str expand(struct str line, struct arena *a)
                         STR_ARG(str_skip(text, (size_t)(at - text.at) + 8)));
 }
 
-static bool expect(struct story *s, struct str line, struct buf *why)
+static bool expect(struct playbook_run *s, struct str line, struct buf *why)
 {
     struct str rest = buf_str(&s->got), got = str_cut(&rest, '\n');
 
@@ -301,7 +301,7 @@ static bool expect(struct story *s, struct str line, struct buf *why)
 static bool play(struct str text, struct buf *why)
 {
     static const struct http_to_stdio_options options = { .max_servers = 16, .random = mint };
-    struct story s = { .out = { put } };
+    struct playbook_run s = { .out = { put } };
     unsigned number = 0;
     bool ok = true;
 
@@ -361,7 +361,7 @@ enum { SERVERS = 256, AT_ONCE = 4 };
 
 /* Clients and servers that do anything at any time, and what must hold then. */
 struct town {
-    struct random_clients crowd;
+    struct random_clients clients;
     struct http_to_stdio front;
     enum course servers[SERVERS];
     uint64_t started; /* the highest number */
@@ -400,7 +400,7 @@ static void watch_server(void *engine, const struct action *a)
 
 #define CALL "\"method\":\"tools/call\",\"params\":{\"_meta\":{\"progressToken\":1}}"
 
-static const char *const asked[] = {
+static const char *const client_messages[] = {
     "POST {\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}",
     "POST {\"id\":0,\"method\":\"initialize\"}",
     "POST session=%d {\"id\":0,\"method\":\"initialize\"}",
@@ -426,7 +426,7 @@ static const char *const asked[] = {
     "POST session=%d raw {",
 };
 
-static const char *const said[] = {
+static const char *const server_messages[] = {
     "{\"id\":\"mcpreel-greeting\",\"result\":{\"supportedVersions\":[\"2026-07-28\"]}}",
     "{\"id\":\"mcpreel-greeting\",\"error\":{\"code\":-32601}}",
     "{\"id\":0,\"result\":{\"protocolVersion\":\"2025-11-25\"}}",
@@ -445,7 +445,7 @@ static const char *const said[] = {
     "{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",
 };
 
-static void say_something(struct town *t, uint64_t server)
+static void send_bytes(struct town *t, uint64_t server)
 {
     struct record r = { .kind = RECORD_MESSAGE };
     struct json_fault fault;
@@ -454,11 +454,13 @@ static void say_something(struct town *t, uint64_t server)
     if (t->servers[server] != RUNS && t->servers[server] != ENDS)
         return;
     json_init(&j);
-    assert_true(json_scan(
-        &j, str_z(said[random_clients_number(&t->crowd, sizeof said / sizeof *said)]), &fault));
+    assert_true(json_scan(&j,
+                          str_z(server_messages[random_clients_number(
+                              &t->clients, sizeof server_messages / sizeof *server_messages)]),
+                          &fault));
     r.message = (struct record_message){ .dir = TO_CLIENT, .msg = json_root(&j) };
     random_clients_event(
-        &t->crowd,
+        &t->clients,
         (struct event){ .kind = EVENT_UPSTREAM_RECORD, .server = server, .record = &r });
     json_release(&j);
 }
@@ -468,9 +470,9 @@ static void die(struct town *t, uint64_t server)
     if (t->servers[server] != RUNS && t->servers[server] != ENDS)
         return;
     t->servers[server] = GONE;
-    random_clients_event(&t->crowd, (struct event){ .kind = EVENT_UPSTREAM_CLOSED,
-                                                    .server = server,
-                                                    .why = STR("it ended") });
+    random_clients_event(&t->clients, (struct event){ .kind = EVENT_UPSTREAM_CLOSED,
+                                                      .server = server,
+                                                      .why = STR("it ended") });
 }
 
 static void step_town(void *engine, const struct event *ev)
@@ -482,18 +484,19 @@ static void step_town(void *engine, const struct event *ev)
 
 static void let_loose(struct town *t)
 {
-    struct random_clients *c = &t->crowd;
+    struct random_clients *c = &t->clients;
 
     random_clients_event(c, (struct event){ .kind = EVENT_OPENED });
     for (uint64_t next = 1; next < RANDOM_EXCHANGES;) {
         uint64_t what = random_clients_number(c, 32);
 
         if (what < 12)
-            random_clients_request(c, next++, asked, sizeof asked / sizeof *asked, 6);
+            random_clients_request(c, next++, client_messages,
+                                   sizeof client_messages / sizeof *client_messages, 6);
         else if (what < 15)
             random_clients_abort(c, random_clients_number(c, next));
         else if (what < 29)
-            say_something(t, random_clients_number(c, t->started) + 1);
+            send_bytes(t, random_clients_number(c, t->started) + 1);
         else if (what < 31)
             die(t, random_clients_number(c, t->started) + 1);
         else
@@ -514,11 +517,11 @@ static void random_events_end_each_exchange_and_each_backend_once(void **state)
         struct town t = { .started = 0 };
 
         minted = 0;
-        random_clients_init(&t.crowd, round, step_town, &t);
-        t.crowd.other = watch_server;
-        http_to_stdio_init(&t.front, &options, &t.crowd.out);
+        random_clients_init(&t.clients, round, step_town, &t);
+        t.clients.other = watch_server;
+        http_to_stdio_init(&t.front, &options, &t.clients.out);
         let_loose(&t);
-        random_clients_check_end(&t.crowd);
+        random_clients_check_end(&t.clients);
         assert_int_equal(processes(&t), 0);
         assert_int_equal(t.front.backends.all.count, 0);
         assert_int_equal(t.front.backends.active, 0);

@@ -32,21 +32,21 @@ static struct mcp_message message(struct bench *b, const char *text)
     return mcp_classify(json_root(&b->json), &b->arena);
 }
 
-static struct str asked(struct bench *b, uint64_t exchange, const char *text)
+static struct str map_request(struct bench *b, uint64_t exchange, const char *text)
 {
     struct mcp_message m = message(b, text);
 
     return id_map_add_request(&b->link, exchange, &m);
 }
 
-static struct str told(struct bench *b, const char *text)
+static struct str map_client_message(struct bench *b, const char *text)
 {
     struct mcp_message m = message(b, text);
 
     return id_map_forward(&b->link, &m);
 }
 
-static struct id_map_routed heard(struct bench *b, const char *text)
+static struct id_map_routed route_server_message(struct bench *b, const char *text)
 {
     struct mcp_message m = message(b, text);
 
@@ -57,68 +57,74 @@ static struct id_map_routed heard(struct bench *b, const char *text)
 
 static void messages_of_one_client_keep_their_ids(void **state)
 {
-    struct id_map_routed said;
+    struct id_map_routed routed;
     struct bench b;
 
     (void)state;
     open_bench(&b, false);
-    assert_text(&b, asked(&b, 1, "{ 'id' : 'a', 'method':'x' }"),
+    assert_text(&b, map_request(&b, 1, "{ 'id' : 'a', 'method':'x' }"),
                 "{ 'id' : 'a', 'method':'x' }");
-    assert_text(&b, asked(&b, 2, "{'id':1,\n'method':'x',\r\n'params':{}}"),
+    assert_text(&b, map_request(&b, 2, "{'id':1,\n'method':'x',\r\n'params':{}}"),
                 "{'id':1, 'method':'x',  'params':{}}");
-    assert_text(&b, told(&b, "{'method':'notifications/initialized'}"),
+    assert_text(&b, map_client_message(&b, "{'method':'notifications/initialized'}"),
                 "{'method':'notifications/initialized'}");
-    assert_text(&b, told(&b, "{'id':1,'result':{}}"), "{'id':1,'result':{}}");
-    said = heard(&b, "{'id':1.0,'result':{}}");
-    assert_int_equal(said.destination, ID_MAP_TO_REQUEST);
-    assert_int_equal(said.request->exchange, 2);
-    assert_true(said.is_final);
-    assert_text(&b, said.text, "{'id':1.0,'result':{}}");
-    id_map_remove(&b.link, said.request);
-    assert_int_equal(heard(&b, "{'id':1,'result':{}}").destination, ID_MAP_TO_NONE);
-    assert_int_equal(heard(&b, "{'id':'b','result':{}}").destination, ID_MAP_TO_NONE);
-    said = heard(&b, "{'id':null,'error':{}}");
-    assert_int_equal(said.destination, ID_MAP_TO_CLIENT);
-    assert_false(said.is_final);
+    assert_text(&b, map_client_message(&b, "{'id':1,'result':{}}"), "{'id':1,'result':{}}");
+    routed = route_server_message(&b, "{'id':1.0,'result':{}}");
+    assert_int_equal(routed.destination, ID_MAP_TO_REQUEST);
+    assert_int_equal(routed.request->exchange, 2);
+    assert_true(routed.is_final);
+    assert_text(&b, routed.text, "{'id':1.0,'result':{}}");
+    id_map_remove(&b.link, routed.request);
+    assert_int_equal(route_server_message(&b, "{'id':1,'result':{}}").destination,
+                     ID_MAP_TO_NONE);
+    assert_int_equal(route_server_message(&b, "{'id':'b','result':{}}").destination,
+                     ID_MAP_TO_NONE);
+    routed = route_server_message(&b, "{'id':null,'error':{}}");
+    assert_int_equal(routed.destination, ID_MAP_TO_CLIENT);
+    assert_false(routed.is_final);
     close_bench(&b);
 }
 
 static void the_older_of_two_requests_with_one_id_is_answered_first(void **state)
 {
-    struct id_map_routed said;
+    struct id_map_routed routed;
     struct bench b;
 
     (void)state;
     open_bench(&b, false);
-    asked(&b, 1, "{'id':1,'method':'x'}");
-    asked(&b, 2, "{'id':1,'method':'x'}");
-    said = heard(&b, "{'id':1,'result':{}}");
-    assert_int_equal(said.request->exchange, 1);
-    id_map_remove(&b.link, said.request);
-    assert_int_equal(heard(&b, "{'id':1,'result':{}}").request->exchange, 2);
+    map_request(&b, 1, "{'id':1,'method':'x'}");
+    map_request(&b, 2, "{'id':1,'method':'x'}");
+    routed = route_server_message(&b, "{'id':1,'result':{}}");
+    assert_int_equal(routed.request->exchange, 1);
+    id_map_remove(&b.link, routed.request);
+    assert_int_equal(route_server_message(&b, "{'id':1,'result':{}}").request->exchange, 2);
     close_bench(&b);
 }
 
 static void progress_is_routed_by_token_and_other_messages_to_the_client(void **state)
 {
-    struct id_map_routed said;
+    struct id_map_routed routed;
     struct bench b;
 
     (void)state;
     open_bench(&b, false);
-    asked(&b, 1, "{'id':1,'method':'x','params':{'_meta':{'progressToken':1}}}");
-    asked(&b, 2, "{'id':2,'method':'x','params':{'_meta':{'progressToken':'1'}}}");
-    said = heard(&b, "{'method':'notifications/progress','params':{'progressToken':'1'}}");
-    assert_int_equal(said.request->exchange, 2);
-    assert_false(said.is_final);
-    said = heard(&b, "{'method':'notifications/progress','params':{'progressToken':7}}");
-    assert_int_equal(said.destination, ID_MAP_TO_CLIENT);
-    said = heard(&b, "{'method':'notifications/message'}");
-    assert_int_equal(said.destination, ID_MAP_TO_CLIENT);
-    assert_false(said.other_stream || said.is_request);
-    assert_true(heard(&b, "{'method':'notifications/tools/list_changed'}").other_stream);
-    assert_true(heard(&b, "{'method':'notifications/resources/updated'}").other_stream);
-    assert_true(heard(&b, "{'id':1,'method':'ping'}").is_request);
+    map_request(&b, 1, "{'id':1,'method':'x','params':{'_meta':{'progressToken':1}}}");
+    map_request(&b, 2, "{'id':2,'method':'x','params':{'_meta':{'progressToken':'1'}}}");
+    routed = route_server_message(
+        &b, "{'method':'notifications/progress','params':{'progressToken':'1'}}");
+    assert_int_equal(routed.request->exchange, 2);
+    assert_false(routed.is_final);
+    routed = route_server_message(
+        &b, "{'method':'notifications/progress','params':{'progressToken':7}}");
+    assert_int_equal(routed.destination, ID_MAP_TO_CLIENT);
+    routed = route_server_message(&b, "{'method':'notifications/message'}");
+    assert_int_equal(routed.destination, ID_MAP_TO_CLIENT);
+    assert_false(routed.other_stream || routed.is_request);
+    assert_true(
+        route_server_message(&b, "{'method':'notifications/tools/list_changed'}").other_stream);
+    assert_true(
+        route_server_message(&b, "{'method':'notifications/resources/updated'}").other_stream);
+    assert_true(route_server_message(&b, "{'id':1,'method':'ping'}").is_request);
     close_bench(&b);
 }
 
@@ -128,69 +134,78 @@ static void a_cancelled_request_is_remembered(void **state)
 
     (void)state;
     open_bench(&b, false);
-    asked(&b, 1, "{'id':1,'method':'x'}");
-    assert_text(&b, told(&b, "{'method':'notifications/cancelled','params':{'requestId':9}}"),
-                "{'method':'notifications/cancelled','params':{'requestId':9}}");
+    map_request(&b, 1, "{'id':1,'method':'x'}");
+    assert_text(
+        &b,
+        map_client_message(&b, "{'method':'notifications/cancelled','params':{'requestId':9}}"),
+        "{'method':'notifications/cancelled','params':{'requestId':9}}");
     assert_false(b.link.first->cancelled);
-    told(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}");
+    map_client_message(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}");
     assert_true(b.link.first->cancelled);
     close_bench(&b);
 }
 
 static void clients_that_share_a_server_get_separate_ids(void **state)
 {
-    struct id_map_routed said;
+    struct id_map_routed routed;
     struct bench b;
 
     (void)state;
     open_bench(&b, true);
-    assert_text(&b, asked(&b, 1, "{'id':'a','method':'x'}"), "{'id':1,'method':'x'}");
+    assert_text(&b, map_request(&b, 1, "{'id':'a','method':'x'}"), "{'id':1,'method':'x'}");
     assert_text(
-        &b, asked(&b, 2, "{'method':'x','params':{'_meta':{'progressToken':'t'}},'id':'a'}"),
+        &b,
+        map_request(&b, 2, "{'method':'x','params':{'_meta':{'progressToken':'t'}},'id':'a'}"),
         "{'method':'x','params':{'_meta':{'progressToken':2}},'id':2}");
-    said = heard(&b, "{'method':'notifications/progress','params':{'progressToken':2}}");
-    assert_int_equal(said.request->exchange, 2);
-    assert_text(&b, said.text,
+    routed = route_server_message(
+        &b, "{'method':'notifications/progress','params':{'progressToken':2}}");
+    assert_int_equal(routed.request->exchange, 2);
+    assert_text(&b, routed.text,
                 "{'method':'notifications/progress','params':{'progressToken':'t'}}");
     /* The first has not asked for any. */
-    assert_int_equal(
-        heard(&b, "{'method':'notifications/progress','params':{'progressToken':1}}")
-            .destination,
-        ID_MAP_TO_NONE);
-    said = heard(&b, "{'id':1,'result':{}}");
-    assert_int_equal(said.request->exchange, 1);
-    assert_text(&b, said.text, "{'id':'a','result':{}}");
-    id_map_remove(&b.link, said.request);
-    assert_int_equal(heard(&b, "{'id':'2','result':{}}").destination, ID_MAP_TO_NONE);
-    assert_int_equal(heard(&b, "{'id':-1,'result':{}}").destination, ID_MAP_TO_NONE);
-    assert_int_equal(heard(&b, "{'id':null,'error':{}}").destination, ID_MAP_TO_NONE);
+    assert_int_equal(route_server_message(
+                         &b, "{'method':'notifications/progress','params':{'progressToken':1}}")
+                         .destination,
+                     ID_MAP_TO_NONE);
+    routed = route_server_message(&b, "{'id':1,'result':{}}");
+    assert_int_equal(routed.request->exchange, 1);
+    assert_text(&b, routed.text, "{'id':'a','result':{}}");
+    id_map_remove(&b.link, routed.request);
+    assert_int_equal(route_server_message(&b, "{'id':'2','result':{}}").destination,
+                     ID_MAP_TO_NONE);
+    assert_int_equal(route_server_message(&b, "{'id':-1,'result':{}}").destination,
+                     ID_MAP_TO_NONE);
+    assert_int_equal(route_server_message(&b, "{'id':null,'error':{}}").destination,
+                     ID_MAP_TO_NONE);
     close_bench(&b);
 }
 
 static void a_subscription_keeps_the_clients_id(void **state)
 {
-    struct id_map_routed said;
+    struct id_map_routed routed;
     struct bench b;
 
 #define OF "'_meta':{'io.modelcontextprotocol/subscriptionId':"
     (void)state;
     open_bench(&b, true);
-    asked(&b, 1, "{'id':'l','method':'subscriptions/listen'}");
-    asked(&b, 2, "{'id':'l','method':'subscriptions/listen'}");
-    said = heard(&b, "{'method':'notifications/tools/list_changed','params':{" OF "2}}}");
-    assert_int_equal(said.request->exchange, 2);
-    assert_text(&b, said.text,
+    map_request(&b, 1, "{'id':'l','method':'subscriptions/listen'}");
+    map_request(&b, 2, "{'id':'l','method':'subscriptions/listen'}");
+    routed = route_server_message(
+        &b, "{'method':'notifications/tools/list_changed','params':{" OF "2}}}");
+    assert_int_equal(routed.request->exchange, 2);
+    assert_text(&b, routed.text,
                 "{'method':'notifications/tools/list_changed','params':{" OF "'l'}}}");
-    assert_int_equal(heard(&b, "{'method':'n','params':{" OF "3}}}").destination,
+    assert_int_equal(route_server_message(&b, "{'method':'n','params':{" OF "3}}}").destination,
                      ID_MAP_TO_NONE);
-    said = heard(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}");
-    assert_int_equal(said.request->exchange, 1);
-    assert_true(said.is_final);
-    assert_text(&b, said.text,
+    routed = route_server_message(
+        &b, "{'method':'notifications/cancelled','params':{'requestId':1}}");
+    assert_int_equal(routed.request->exchange, 1);
+    assert_true(routed.is_final);
+    assert_text(&b, routed.text,
                 "{'method':'notifications/cancelled','params':{'requestId':'l'}}");
-    said = heard(&b, "{'id':2,'result':{" OF "2}}}");
-    assert_true(said.is_final);
-    assert_text(&b, said.text, "{'id':'l','result':{" OF "'l'}}}");
+    routed = route_server_message(&b, "{'id':2,'result':{" OF "2}}}");
+    assert_true(routed.is_final);
+    assert_text(&b, routed.text, "{'id':'l','result':{" OF "'l'}}}");
     close_bench(&b);
 #undef OF
 }
@@ -201,23 +216,30 @@ static void an_ambiguous_message_is_not_delivered(void **state)
 
     (void)state;
     open_bench(&b, true);
-    assert_int_equal(heard(&b, "{'method':'notifications/message'}").destination,
+    assert_int_equal(route_server_message(&b, "{'method':'notifications/message'}").destination,
                      ID_MAP_TO_NONE);
-    asked(&b, 1, "{'id':1,'method':'x'}");
-    assert_int_equal(heard(&b, "{'method':'notifications/message'}").request->exchange, 1);
-    asked(&b, 2,
-          "{'id':1,'method':'x','params':{'_meta':{'io.modelcontextprotocol/logLevel':"
-          "'info'}}}");
-    assert_int_equal(heard(&b, "{'method':'notifications/message'}").request->exchange, 2);
-    assert_int_equal(heard(&b, "{'method':'notifications/other'}").destination, ID_MAP_TO_NONE);
-    assert_text(&b, heard(&b, "{'id':5,'method':'ping'}").text,
-                "{'jsonrpc':'2.0','id':5,'result':{}}");
-    assert_int_equal(heard(&b, "{'id':5,'method':'roots/list'}").destination, ID_MAP_TO_SERVER);
-    assert_int_equal(told(&b, "{'id':5,'result':{}}").len, 0);
+    map_request(&b, 1, "{'id':1,'method':'x'}");
     assert_int_equal(
-        told(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}").len, 0);
-    assert_int_equal(told(&b, "{'method':'notifications/initialized'}").len, 0);
-    assert_text(&b, told(&b, "{'method':'notifications/x'}"), "{'method':'notifications/x'}");
+        route_server_message(&b, "{'method':'notifications/message'}").request->exchange, 1);
+    map_request(&b, 2,
+                "{'id':1,'method':'x','params':{'_meta':{'io.modelcontextprotocol/logLevel':"
+                "'info'}}}");
+    assert_int_equal(
+        route_server_message(&b, "{'method':'notifications/message'}").request->exchange, 2);
+    assert_int_equal(route_server_message(&b, "{'method':'notifications/other'}").destination,
+                     ID_MAP_TO_NONE);
+    assert_text(&b, route_server_message(&b, "{'id':5,'method':'ping'}").text,
+                "{'jsonrpc':'2.0','id':5,'result':{}}");
+    assert_int_equal(route_server_message(&b, "{'id':5,'method':'roots/list'}").destination,
+                     ID_MAP_TO_SERVER);
+    assert_int_equal(map_client_message(&b, "{'id':5,'result':{}}").len, 0);
+    assert_int_equal(
+        map_client_message(&b, "{'method':'notifications/cancelled','params':{'requestId':1}}")
+            .len,
+        0);
+    assert_int_equal(map_client_message(&b, "{'method':'notifications/initialized'}").len, 0);
+    assert_text(&b, map_client_message(&b, "{'method':'notifications/x'}"),
+                "{'method':'notifications/x'}");
     close_bench(&b);
 }
 
@@ -227,9 +249,9 @@ static void a_disconnected_client_cancels_its_requests(void **state)
 
     (void)state;
     open_bench(&b, true);
-    asked(&b, 1, "{'id':'a','method':'x'}");
-    asked(&b, 2, "{'id':'a','method':'x'}");
-    asked(&b, 1, "{'id':'b','method':'x'}");
+    map_request(&b, 1, "{'id':'a','method':'x'}");
+    map_request(&b, 2, "{'id':'a','method':'x'}");
+    map_request(&b, 1, "{'id':'b','method':'x'}");
     assert_text(
         &b, id_map_cancel(&b.link, 1),
         "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':1}}");
@@ -240,7 +262,7 @@ static void a_disconnected_client_cancels_its_requests(void **state)
     assert_int_equal(b.link.count, 1);
     close_bench(&b);
     open_bench(&b, false);
-    asked(&b, 1, "{'id':'a','method':'x'}");
+    map_request(&b, 1, "{'id':'a','method':'x'}");
     assert_text(
         &b, id_map_cancel(&b.link, 1),
         "{'jsonrpc':'2.0','method':'notifications/cancelled','params':{'requestId':'a'}}");

@@ -31,10 +31,10 @@ static void begin(struct shown *t)
     json_init(&t->json);
 }
 
-static void show(struct shown *t, const char *story)
+static void show(struct shown *t, const char *input)
 {
     begin(t);
-    terse_feed(&t->s.sink, story);
+    terse_feed(&t->s.sink, input);
     stats_finish(&t->s);
     scan(t);
 }

@@ -24,10 +24,10 @@ static void finish(struct shown *t, bool color)
     inspect_text_write(&t->text, &t->s, &file, color);
 }
 
-static void show(struct shown *t, const char *story, bool color)
+static void show(struct shown *t, const char *input, bool color)
 {
     begin(t);
-    terse_feed(&t->s.sink, story);
+    terse_feed(&t->s.sink, input);
     finish(t, color);
 }
 
@@ -290,15 +290,15 @@ static void text_of_the_file_is_escaped(void **state)
 
 static void colours_are_used_if_enabled(void **state)
 {
-    static const char story[] = "c2s {'id':2,'method':'tools/call','params':{'name':'a'}}\n"
+    static const char input[] = "c2s {'id':2,'method':'tools/call','params':{'name':'a'}}\n"
                                 "s2c {'id':2,'result':{'isError':true}}\n";
     struct shown t;
 
     (void)state;
-    show(&t, story, false);
+    show(&t, input, false);
     assert_false(holds(&t, "\x1b"));
     release(&t);
-    show(&t, story, true);
+    show(&t, input, true);
     assert_holds(&t, "\x1b[1mErrors\x1b[0m     \x1b[31m1 tool error\x1b[0m\n");
     assert_holds(&t, "\x1b[31m      1\x1b[0m");
     assert_holds(&t, "\x1b[33mthe file does not start");

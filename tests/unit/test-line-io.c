@@ -19,13 +19,13 @@ static void note_too_long(void *to, uint64_t bytes)
 static const struct line_reader_events events = { .line = note_line,
                                                   .too_long = note_too_long };
 
-static void assert_told(struct str bytes, size_t piece, const char *want)
+static void assert_reported(struct str bytes, size_t piece, const char *want)
 {
     struct line_reader in;
-    struct buf told;
+    struct buf reported;
 
-    buf_init(&told, 1 << 12);
-    line_reader_init(&in, 5, &events, &told);
+    buf_init(&reported, 1 << 12);
+    line_reader_init(&in, 5, &events, &reported);
     while (bytes.len) {
         struct str now = str_n(bytes.at, piece < bytes.len ? piece : bytes.len);
 
@@ -34,20 +34,20 @@ static void assert_told(struct str bytes, size_t piece, const char *want)
     }
     line_reader_end(&in);
     line_reader_end(&in); /* said twice, told once */
-    assert_str(buf_str(&told), str_z(want));
+    assert_str(buf_str(&reported), str_z(want));
     line_reader_release(&in);
-    buf_release(&told);
+    buf_release(&reported);
 }
 
 static void every_split_gives_the_same_lines(void **state)
 {
     (void)state;
     for (size_t piece = 1; piece < 40; piece++) {
-        assert_told(STR(""), piece, "");
-        assert_told(STR("a\n\nbc\n"), piece, "line a\nline \nline bc\n");
-        assert_told(STR("a\nrest"), piece, "line a\nline rest\n");
-        assert_told(STR("12345\n123456\nok\n"), piece, "line 12345\ntoo long 6\nline ok\n");
-        assert_told(STR("ok\n1234567"), piece, "line ok\ntoo long 7\n");
+        assert_reported(STR(""), piece, "");
+        assert_reported(STR("a\n\nbc\n"), piece, "line a\nline \nline bc\n");
+        assert_reported(STR("a\nrest"), piece, "line a\nline rest\n");
+        assert_reported(STR("12345\n123456\nok\n"), piece, "line 12345\ntoo long 6\nline ok\n");
+        assert_reported(STR("ok\n1234567"), piece, "line ok\ntoo long 7\n");
     }
 }
 

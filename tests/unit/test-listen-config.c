@@ -10,11 +10,11 @@ static void assert_at(struct listen_config args, int usual, const char *host, in
 {
     struct err e = ERR_NONE;
     struct listen_address at;
-    bool asked;
+    bool was_requested;
 
-    if (!listen_config_resolve(&args, usual, &at, &asked, &e))
+    if (!listen_config_resolve(&args, usual, &at, &was_requested, &e))
         fail_msg("%s", e.msg);
-    assert_true(asked);
+    assert_true(was_requested);
     assert_str(at.host, str_z(host));
     assert_int_equal(at.port, port);
 }
@@ -42,20 +42,21 @@ static void without_an_address_mcpreel_does_not_listen(void **state)
 {
     struct err e = ERR_NONE;
     struct listen_address at;
-    bool asked = true;
+    bool was_requested = true;
 
     (void)state;
-    assert_true(listen_config_resolve(&(struct listen_config){ 0 }, 0, &at, &asked, &e));
-    assert_false(asked);
+    assert_true(
+        listen_config_resolve(&(struct listen_config){ 0 }, 0, &at, &was_requested, &e));
+    assert_false(was_requested);
 }
 
 static void assert_refused(struct listen_config args, const char *msg)
 {
     struct err e = ERR_NONE;
     struct listen_address at;
-    bool asked;
+    bool was_requested;
 
-    assert_false(listen_config_resolve(&args, 0, &at, &asked, &e));
+    assert_false(listen_config_resolve(&args, 0, &at, &was_requested, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, msg);
 }
@@ -71,12 +72,12 @@ static void a_public_address_is_accepted_only_with_the_option(void **state)
         struct err e = ERR_NONE;
         struct listen_address at;
         char msg[128];
-        bool asked;
+        bool was_requested;
 
         snprintf(msg, sizeof msg, "'%s' can be reached from other machines", open[i]);
         assert_refused(args, msg);
         args.allow_remote = true;
-        assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
+        assert_true(listen_config_resolve(&args, 0, &at, &was_requested, &e));
         assert_int_not_equal(at.scope, LISTEN_LOOPBACK);
     }
 }
@@ -90,10 +91,10 @@ static void the_options_select_accepted_hosts_and_origins(void **state)
     struct err e = ERR_NONE;
     struct http_access g;
     struct listen_address at;
-    bool asked;
+    bool was_requested;
 
     (void)state;
-    assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
+    assert_true(listen_config_resolve(&args, 0, &at, &was_requested, &e));
     g = listen_config_access(&args, &at);
     assert_false(g.allow_remote || g.adds_credentials);
     assert_int_equal(g.host_count, 1);
@@ -104,7 +105,7 @@ static void the_options_select_accepted_hosts_and_origins(void **state)
     args.allow_host.count = 0;
     assert_false(listen_config_is_public(&args, &at));
     args = (struct listen_config){ .listen = "*:80", .allow_remote = true };
-    assert_true(listen_config_resolve(&args, 0, &at, &asked, &e));
+    assert_true(listen_config_resolve(&args, 0, &at, &was_requested, &e));
     assert_true(listen_config_access(&args, &at).allow_remote);
     assert_true(listen_config_is_public(&args, &at));
 }
@@ -145,46 +146,47 @@ static void keep(void *to, struct str line)
 
 static void the_connection_limit_is_logged_once(void **state)
 {
-    const struct http_exchange_failure crowd = { .kind = HTTP_EXCHANGE_OVERLOAD,
-                                                 .text = "too many" };
+    const struct http_exchange_failure overload = { .kind = HTTP_EXCHANGE_OVERLOAD,
+                                                    .text = "too many" };
     const struct http_exchange_failure other = { .kind = HTTP_EXCHANGE_INVALID_REQUEST,
                                                  .text = "a NUL byte" };
-    struct buf said;
-    struct log log = { .level = LOG_INFO, .write = keep, .arg = &said };
-    bool told = false;
+    struct buf output;
+    struct log log = { .level = LOG_INFO, .write = keep, .arg = &output };
+    bool was_logged = false;
 
     (void)state;
-    buf_init(&said, 4096);
-    listen_config_log_refused(&log, &told, 1, &other);
-    assert_int_equal(said.len, 0);
+    buf_init(&output, 4096);
+    listen_config_log_refused(&log, &was_logged, 1, &other);
+    assert_int_equal(output.len, 0);
     for (int i = 0; i < 3; i++)
-        listen_config_log_refused(&log, &told, 2, &crowd);
-    assert_str(buf_str(&said), STR("mcpreel: warning: the limit of open files is reached: new "
-                                   "clients get HTTP 503 (raise it with 'ulimit -n')\n"));
-    buf_release(&said);
+        listen_config_log_refused(&log, &was_logged, 2, &overload);
+    assert_str(buf_str(&output),
+               STR("mcpreel: warning: the limit of open files is reached: new "
+                   "clients get HTTP 503 (raise it with 'ulimit -n')\n"));
+    buf_release(&output);
 }
 
 static void every_reason_of_rejection_is_logged_once(void **state)
 {
     static const struct http_access_decision host = { 403, HTTP_ACCESS_HOST, "not here" };
     static const struct http_access_decision type = { 415, HTTP_ACCESS_CONTENT_TYPE, "not so" };
-    struct headers asked = { .at = NULL };
-    struct buf said;
-    struct log log = { .level = LOG_INFO, .write = keep, .arg = &said };
-    unsigned told = 0;
+    struct headers was_requested = { .at = NULL };
+    struct buf output;
+    struct log log = { .level = LOG_INFO, .write = keep, .arg = &output };
+    unsigned was_logged = 0;
 
     (void)state;
-    buf_init(&said, 4096);
-    headers_add(&asked, STR("Host"), STR("a.example"));
+    buf_init(&output, 4096);
+    headers_add(&was_requested, STR("Host"), STR("a.example"));
     for (int i = 0; i < 3; i++) {
-        listen_config_log_rejected(&log, &told, &asked, &host);
-        listen_config_log_rejected(&log, &told, NULL, &type);
+        listen_config_log_rejected(&log, &was_logged, &was_requested, &host);
+        listen_config_log_rejected(&log, &was_logged, NULL, &type);
     }
-    assert_str(buf_str(&said),
+    assert_str(buf_str(&output),
                STR("mcpreel: warning: rejected an HTTP request for host 'a.example': not here\n"
                    "mcpreel: warning: rejected an HTTP request: not so\n"));
-    headers_release(&asked);
-    buf_release(&said);
+    headers_release(&was_requested);
+    buf_release(&output);
 }
 
 /* A client can send any text there. */
@@ -193,7 +195,7 @@ static void values_of_headers_are_not_logged(void **state)
     static const struct {
         enum http_access_reason why;
         struct str name, value;
-        const char *told;
+        const char *was_logged;
     } rows[] = {
         { HTTP_ACCESS_HOST, STR_INIT("Host"), STR_INIT("a.example:80"),
           " for host 'a.example'" },
@@ -214,24 +216,25 @@ static void values_of_headers_are_not_logged(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct http_access_decision no = { 403, rows[i].why, "no" };
-        struct headers asked = { .at = NULL };
-        struct buf said, want;
-        struct log log = { .level = LOG_DEBUG, .write = keep, .arg = &said };
-        unsigned told = 0;
+        struct headers was_requested = { .at = NULL };
+        struct buf output, want;
+        struct log log = { .level = LOG_DEBUG, .write = keep, .arg = &output };
+        unsigned was_logged = 0;
 
-        buf_init(&said, 4096);
+        buf_init(&output, 4096);
         buf_init(&want, 4096);
-        buf_printf(&want, "mcpreel: warning: rejected an HTTP request%s: no\n", rows[i].told);
-        headers_add(&asked, rows[i].name, rows[i].value);
-        listen_config_log_rejected(&log, &told, &asked, &no);
-        assert_str(buf_str(&said), buf_str(&want));
-        headers_release(&asked);
-        buf_release(&said);
+        buf_printf(&want, "mcpreel: warning: rejected an HTTP request%s: no\n",
+                   rows[i].was_logged);
+        headers_add(&was_requested, rows[i].name, rows[i].value);
+        listen_config_log_rejected(&log, &was_logged, &was_requested, &no);
+        assert_str(buf_str(&output), buf_str(&want));
+        headers_release(&was_requested);
+        buf_release(&output);
         buf_release(&want);
     }
 }
 
-static void assert_told(struct cli *d, bool json, const char *host, const char *want)
+static void assert_reported(struct cli *d, bool json, const char *host, const char *want)
 {
     struct app app = { .sys = &d->faults.sys, .json = json };
     struct url_authority at = { .host = str_z(host), .port = 80 };
@@ -245,10 +248,10 @@ static void assert_told(struct cli *d, bool json, const char *host, const char *
 
 static void the_url_is_written_to_standard_output(void **state)
 {
-    assert_told(*state, false, "127.0.0.1", "http://127.0.0.1:80/mcp\n");
-    assert_told(*state, false, "::1", "http://[::1]:80/mcp\n");
-    assert_told(*state, true, "localhost",
-                "{\"event\":\"listening\",\"url\":\"http://localhost:80/mcp\"}\n");
+    assert_reported(*state, false, "127.0.0.1", "http://127.0.0.1:80/mcp\n");
+    assert_reported(*state, false, "::1", "http://[::1]:80/mcp\n");
+    assert_reported(*state, true, "localhost",
+                    "{\"event\":\"listening\",\"url\":\"http://localhost:80/mcp\"}\n");
 }
 
 static void the_address_is_written_to_a_descriptor_that_is_then_closed(void **state)
@@ -257,15 +260,15 @@ static void the_address_is_written_to_a_descriptor_that_is_then_closed(void **st
     struct app app = { .sys = &d->faults.sys };
     struct url_authority at = { .host = STR_INIT("127.0.0.1"), .port = 80 };
     struct err e = ERR_NONE;
-    char said[64];
+    char output[64];
     int ends[2];
 
     assert_int_equal(pipe(ends), 0);
     assert_true(listen_config_announce(&app, &(struct listen_config){ .ready_fd = ends[1] },
                                        &at, STR("/mcp"), &e));
-    assert_int_equal(read(ends[0], said, sizeof said), 24);
-    assert_str(str_n(said, 24), STR("http://127.0.0.1:80/mcp\n"));
-    assert_int_equal(read(ends[0], said, sizeof said), 0);
+    assert_int_equal(read(ends[0], output, sizeof output), 24);
+    assert_str(str_n(output, 24), STR("http://127.0.0.1:80/mcp\n"));
+    assert_int_equal(read(ends[0], output, sizeof output), 0);
     close(ends[0]);
     buf_clear(&d->out);
     assert_false(listen_config_announce(&app, &(struct listen_config){ .ready_fd = ends[1] },

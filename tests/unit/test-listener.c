@@ -114,19 +114,19 @@ static void wait_for(struct hall *h, size_t count)
 
 static void a_client_connects_and_data_flows_both_ways(void **state)
 {
-    struct buf heard;
+    struct buf received;
     struct hall h;
     int fd;
 
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
-    buf_init(&heard, 100);
+    buf_init(&received, 100);
     assert_string_equal(listener_host(h.listener), "127.0.0.1");
     assert_in_range(listener_port(h.listener), 1024, 65535);
     fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     stream_write(h.streams[0], STR("welcome"));
-    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR("welcome")), "");
+    assert_string_equal(raw_client_receive(h.loop, fd, &received, STR("welcome")), "");
     raw_client_send(fd, STR("thanks"));
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
     assert_true(raw_client_run_until(h.loop, has_ended, &h));
@@ -136,52 +136,52 @@ static void a_client_connects_and_data_flows_both_ways(void **state)
     stream_write(h.streams[0], STR("bye"));
     stream_shutdown(h.streams[0]);
     stream_shutdown(h.streams[0]);
-    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR_NONE), "end");
-    assert_str(buf_str(&heard), STR("welcomebye"));
+    assert_string_equal(raw_client_receive(h.loop, fd, &received, STR_NONE), "end");
+    assert_str(buf_str(&received), STR("welcomebye"));
     close(fd);
     close_hall(&h);
-    buf_release(&heard);
+    buf_release(&received);
 }
 
 static void queued_bytes_are_sent_before_the_end(void **state)
 {
     enum { SIZE = 8 << 20 };
     char *much = calloc(1, SIZE);
-    struct buf heard;
+    struct buf received;
     struct hall h;
     int fd;
 
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
-    buf_init(&heard, SIZE);
+    buf_init(&received, SIZE);
     fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     stream_write(h.streams[0], str_n(much, SIZE));
     assert_true(stream_queued(h.streams[0]) > 0);
     stream_shutdown(h.streams[0]);
-    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR_NONE), "end");
-    assert_int_equal(heard.len, SIZE);
+    assert_string_equal(raw_client_receive(h.loop, fd, &received, STR_NONE), "end");
+    assert_int_equal(received.len, SIZE);
     assert_int_equal(h.drains, 1);
     close(fd);
     close_hall(&h);
-    buf_release(&heard);
+    buf_release(&received);
     free(much);
 }
 
 static void a_reset_is_reported_on_both_sides(void **state)
 {
     struct linger at_once = { .l_onoff = 1 };
-    struct buf heard;
+    struct buf received;
     struct hall h;
     int fd;
 
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
-    buf_init(&heard, 100);
+    buf_init(&received, 100);
     fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     stream_reset(h.streams[0]);
-    assert_string_equal(raw_client_receive(h.loop, fd, &heard, STR_NONE), "reset");
+    assert_string_equal(raw_client_receive(h.loop, fd, &received, STR_NONE), "reset");
     close(fd);
     fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 2);
@@ -193,7 +193,7 @@ static void a_reset_is_reported_on_both_sides(void **state)
     assert_int_equal(h.why.kind, ERR_PEER);
     h.streams[0] = NULL;
     close_hall(&h);
-    buf_release(&heard);
+    buf_release(&received);
 }
 
 static void a_closed_listener_accepts_no_connection(void **state)
@@ -334,14 +334,14 @@ static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin
 {
     enum { MANY = 30 };
     struct rlimit before, few;
-    struct buf heard;
+    struct buf received;
     struct hall h;
     int fds[MANY], eaten[100], n = 0;
     int64_t start;
 
     (void)state;
     open_hall(&h, STR("127.0.0.1"));
-    buf_init(&heard, 100);
+    buf_init(&received, 100);
     raw_client_run_briefly(h.loop);
     for (int i = 0; i < MANY; i++)
         fds[i] = raw_client_connect(listener_port(h.listener));
@@ -352,8 +352,8 @@ static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin
     while (n < 100 && (eaten[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         n++;
     assert_true(raw_client_run_until(h.loop, was_scarce, &h));
-    assert_string_equal(raw_client_receive(h.loop, fds[0], &heard, STR_NONE), "end");
-    assert_str(buf_str(&heard), STR("no room"));
+    assert_string_equal(raw_client_receive(h.loop, fds[0], &received, STR_NONE), "end");
+    assert_str(buf_str(&received), STR("no room"));
     assert_int_equal(h.count, 0);
     start = cpu_us();
     for (int i = 0; i < 100; i++)
@@ -368,7 +368,7 @@ static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin
     for (int i = 0; i < MANY; i++)
         close(fds[i]);
     close_hall(&h);
-    buf_release(&heard);
+    buf_release(&received);
 }
 
 int main(void)

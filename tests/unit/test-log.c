@@ -9,25 +9,25 @@
 #include "base/buf.h"
 #include "test.h"
 
-struct heard {
+struct received {
     struct buf text;
     int pieces;
 };
 
-static void hear(void *to, struct str line)
+static void receive(void *to, struct str line)
 {
-    struct heard *h = to;
+    struct received *h = to;
 
     assert_true(str_ends(line, STR("\n")));
     buf_add(&h->text, line);
     h->pieces++;
 }
 
-static struct log log_to(struct heard *h, enum log_level level, bool color)
+static struct log log_to(struct received *h, enum log_level level, bool color)
 {
-    *h = (struct heard){ .pieces = 0 };
+    *h = (struct received){ .pieces = 0 };
     buf_init(&h->text, 100000);
-    return (struct log){ .level = level, .color = color, .write = hear, .arg = h };
+    return (struct log){ .level = level, .color = color, .write = receive, .arg = h };
 }
 
 static void only_levels_up_to_the_selected_one_are_written(void **state)
@@ -41,7 +41,7 @@ static void only_levels_up_to_the_selected_one_are_written(void **state)
 
     (void)state;
     for (enum log_level level = LOG_ERROR; level <= LOG_DEBUG; level++) {
-        struct heard h;
+        struct received h;
         struct log l = log_to(&h, level, false);
         log_printf(&l, LOG_ERROR, "e");
         log_printf(&l, LOG_WARN, "w");
@@ -55,7 +55,7 @@ static void only_levels_up_to_the_selected_one_are_written(void **state)
 
 static void a_line_is_escaped_and_stays_one_line(void **state)
 {
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_INFO, false);
 
     (void)state;
@@ -68,7 +68,7 @@ static void a_line_is_escaped_and_stays_one_line(void **state)
 
 static void colour_ends_with_the_line(void **state)
 {
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_DEBUG, true);
 
     (void)state;
@@ -85,7 +85,7 @@ static void colour_ends_with_the_line(void **state)
 
 static void an_error_and_its_hint_are_one_write(void **state)
 {
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_ERROR, false);
     struct err e = ERR_NONE;
 
@@ -104,7 +104,7 @@ static void an_error_and_its_hint_are_one_write(void **state)
 
 static void the_longest_error_is_written_completely(void **state)
 {
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_ERROR, true);
     struct err e = ERR_NONE;
 
@@ -125,7 +125,7 @@ static void a_too_long_message_is_cut_between_characters(void **state)
     for (int before = 0; before < 4; before++) {
         char text[2 * LIMIT];
         size_t len = (size_t)before;
-        struct heard h;
+        struct received h;
         struct log l = log_to(&h, LOG_INFO, false);
 
         memset(text, 'a', len);
@@ -141,7 +141,7 @@ static void a_too_long_message_is_cut_between_characters(void **state)
 static void a_truncated_message_of_control_characters_ends_with_a_newline(void **state)
 {
     char text[10000];
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_INFO, false);
 
     (void)state;
@@ -153,7 +153,7 @@ static void a_truncated_message_of_control_characters_ends_with_a_newline(void *
 
 static void a_message_of_the_maximum_length_is_not_cut(void **state)
 {
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_INFO, false);
 
     (void)state;
@@ -318,7 +318,7 @@ static void a_queue_does_not_wait_for_a_closed_reader(void **state)
 
 static void a_log_without_descriptor_needs_no_queue(void **state)
 {
-    struct heard h;
+    struct received h;
     struct log l = log_to(&h, LOG_INFO, false);
     struct log_queue q;
 

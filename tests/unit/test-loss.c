@@ -18,13 +18,13 @@ static void assert_lost(const struct loss *l, const char *want)
 
 /* Returns what a format that keeps `keeps` loses of the records, which came from one that
  * keeps `source_keeps`. */
-static void tell(unsigned had, unsigned keeps, const char *story, const char *want)
+static void check_loss(unsigned had, unsigned keeps, const char *input, const char *want)
 {
     struct loss l;
 
     loss_init(&l, keeps);
     l.source_keeps = had;
-    terse_feed(&l.sink, story);
+    terse_feed(&l.sink, input);
     assert_lost(&l, want);
     loss_release(&l);
 }
@@ -35,44 +35,47 @@ static void tell(unsigned had, unsigned keeps, const char *story, const char *wa
 static void kept_features_are_not_lost(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING, PING "| {'type':'stderr','text':'x'}\n" PONG, "");
-    tell(EVERYTHING, 0, "", "");
+    check_loss(EVERYTHING, EVERYTHING, PING "| {'type':'stderr','text':'x'}\n" PONG, "");
+    check_loss(EVERYTHING, 0, "", "");
 }
 
 static void losses_of_a_record_are_counted_by_feature(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING PONG, "the times of 2 messages");
-    tell(EVERYTHING, EVERYTHING & ~(FEATURE_TIME | FEATURE_SERVER_MESSAGES),
-         PING "@2 s2c {'method':'notifications/message'}\n" PONG,
-         "the times of 3 messages, 1 server notification, server request or response to one");
-    tell(EVERYTHING, EVERYTHING & ~(FEATURE_PROCESS | FEATURE_GAP),
-         "| {'type':'proc','ev':'start'}\n"
-         "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
-         "| {'type':'proc','ev':'exit'}\n",
-         "2 starts and ends of the server, 1 gap of the recorder");
+    check_loss(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING PONG, "the times of 2 messages");
+    check_loss(
+        EVERYTHING, EVERYTHING & ~(FEATURE_TIME | FEATURE_SERVER_MESSAGES),
+        PING "@2 s2c {'method':'notifications/message'}\n" PONG,
+        "the times of 3 messages, 1 server notification, server request or response to one");
+    check_loss(EVERYTHING, EVERYTHING & ~(FEATURE_PROCESS | FEATURE_GAP),
+               "| {'type':'proc','ev':'start'}\n"
+               "| {'type':'gap','messages':1,'bytes':2,'why':'w'}\n"
+               "| {'type':'proc','ev':'exit'}\n",
+               "2 starts and ends of the server, 1 gap of the recorder");
 }
 
 static void bytes_and_directions_are_lost_with_every_message(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION), PING PONG,
-         "the exact bytes of 2 messages, which side sent 2 messages");
+    check_loss(EVERYTHING, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION), PING PONG,
+               "the exact bytes of 2 messages, which side sent 2 messages");
 }
 
 static void absent_features_are_not_lost(void **state)
 {
     (void)state;
-    tell(EVERYTHING & ~FEATURE_DIRECTION, EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION),
-         PING, "the exact bytes of 1 message");
-    tell(0, 0, PING PONG, "");
+    check_loss(EVERYTHING & ~FEATURE_DIRECTION,
+               EVERYTHING & ~(FEATURE_BYTES | FEATURE_DIRECTION), PING,
+               "the exact bytes of 1 message");
+    check_loss(0, 0, PING PONG, "");
 }
 
 static void a_present_feature_is_lost_whatever_the_source_format_declares(void **state)
 {
     (void)state;
-    tell(0, 0, "| {'type':'stderr','text':'x'}\n| {'type':'raw','from':'client','text':'y'}\n",
-         "1 line that is not JSON, 1 line of standard error");
+    check_loss(0, 0,
+               "| {'type':'stderr','text':'x'}\n| {'type':'raw','from':'client','text':'y'}\n",
+               "1 line that is not JSON, 1 line of standard error");
 }
 
 static void a_format_keeps_its_own_features(void **state)
@@ -113,12 +116,12 @@ static void a_format_keeps_its_own_features_through_a_recording(void **state)
                     "1 line of standard error, 1 record with HTTP data, "
                     "which side sent 1 message");
     loss_release(&l);
-    tell(EVERYTHING, EVERYTHING & ~FEATURE_NAME, SOURCE("har") EXCHANGE,
-         "the recording's name");
+    check_loss(EVERYTHING, EVERYTHING & ~FEATURE_NAME, SOURCE("har") EXCHANGE,
+               "the recording's name");
 }
 
 #define NOTE "c2s {'method':'n'}\n"
-#define ASK_2 "c2s {'id':2,'method':'b'}\n"
+#define REQUEST_2 "c2s {'id':2,'method':'b'}\n"
 #define TELL_2 "s2c {'id':2,'result':{}}\n"
 
 static void the_position_of_a_message_in_a_call_is_lost(void **state)
@@ -127,19 +130,20 @@ static void the_position_of_a_message_in_a_call_is_lost(void **state)
                    less = keeps & ~(unsigned)FEATURE_UNPAIRED;
 
     (void)state;
-    tell(EVERYTHING, keeps, PING PONG ASK_2 TELL_2 NOTE, "");
-    tell(EVERYTHING, keeps, PING NOTE PONG, "the order of messages of 1 overlapping call");
-    tell(EVERYTHING, keeps, PING ASK_2 NOTE TELL_2 PONG,
-         "the order of messages of 2 overlapping calls");
-    tell(EVERYTHING, keeps, PING ASK_2 PONG TELL_2,
-         "the order of messages of 1 overlapping call");
-    tell(keeps, keeps, PING ASK_2 PONG, "");
+    check_loss(EVERYTHING, keeps, PING PONG REQUEST_2 TELL_2 NOTE, "");
+    check_loss(EVERYTHING, keeps, PING NOTE PONG,
+               "the order of messages of 1 overlapping call");
+    check_loss(EVERYTHING, keeps, PING REQUEST_2 NOTE TELL_2 PONG,
+               "the order of messages of 2 overlapping calls");
+    check_loss(EVERYTHING, keeps, PING REQUEST_2 PONG TELL_2,
+               "the order of messages of 1 overlapping call");
+    check_loss(keeps, keeps, PING REQUEST_2 PONG, "");
     /* Server requests have no position to lose, nor has a call that never ends. */
-    tell(EVERYTHING, keeps,
-         PING "s2c {'id':1,'method':'ping'}\nc2s {'id':1,'result':{}}\n" PONG, "");
-    tell(EVERYTHING, less, PING ASK_2 NOTE TELL_2,
-         "1 unpaired request or response, the order of messages of 1 overlapping call");
-    tell(keeps, less, PING ASK_2 PONG, "1 unpaired request or response");
+    check_loss(EVERYTHING, keeps,
+               PING "s2c {'id':1,'method':'ping'}\nc2s {'id':1,'result':{}}\n" PONG, "");
+    check_loss(EVERYTHING, less, PING REQUEST_2 NOTE TELL_2,
+               "1 unpaired request or response, the order of messages of 1 overlapping call");
+    check_loss(keeps, less, PING REQUEST_2 PONG, "1 unpaired request or response");
 }
 
 static void microseconds_are_lost_where_the_time_is_kept(void **state)
@@ -147,10 +151,10 @@ static void microseconds_are_lost_where_the_time_is_kept(void **state)
     const unsigned keeps = EVERYTHING & ~FEATURE_MICROSECONDS;
 
     (void)state;
-    tell(EVERYTHING, keeps, PING PONG NOTE, "the microseconds of 2 messages");
-    tell(EVERYTHING, keeps & ~(unsigned)FEATURE_TIME, PING PONG NOTE,
-         "the times of 2 messages");
-    tell(keeps, keeps, PING PONG, "");
+    check_loss(EVERYTHING, keeps, PING PONG NOTE, "the microseconds of 2 messages");
+    check_loss(EVERYTHING, keeps & ~(unsigned)FEATURE_TIME, PING PONG NOTE,
+               "the times of 2 messages");
+    check_loss(keeps, keeps, PING PONG, "");
 }
 
 #define ON(conn)                                                                               \
@@ -162,24 +166,25 @@ static void connections_are_lost_if_there_are_several(void **state)
     const unsigned keeps = EVERYTHING & ~FEATURE_CONN;
 
     (void)state;
-    tell(EVERYTHING, keeps, NOTE ON("0") ON("0"), "");
-    tell(EVERYTHING, keeps, ON("3") NOTE ON("1") ON("3") ON("2"),
-         "the connection of 2 messages");
-    tell(keeps, keeps, ON("3") ON("1"), "");
+    check_loss(EVERYTHING, keeps, NOTE ON("0") ON("0"), "");
+    check_loss(EVERYTHING, keeps, ON("3") NOTE ON("1") ON("3") ON("2"),
+               "the connection of 2 messages");
+    check_loss(keeps, keeps, ON("3") ON("1"), "");
 }
 
 static void a_response_may_come_on_a_resumed_stream(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING & ~FEATURE_UNPAIRED,
-         "@1 x=1 c2s {'id':1,'method':'a'}\n"
-         "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':1,"
-         "'stream':1,'us':1}\n"
-         "| {'type':'http','ev':'request','method':'GET','path':'/','us':2,'exchange':2}\n"
-         "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':2,"
-         "'stream':2,'resumes':{'stream':1},'us':3}\n"
-         "@4 x=2 s2c {'id':1,'result':{}}\n",
-         "");
+    check_loss(
+        EVERYTHING, EVERYTHING & ~FEATURE_UNPAIRED,
+        "@1 x=1 c2s {'id':1,'method':'a'}\n"
+        "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':1,"
+        "'stream':1,'us':1}\n"
+        "| {'type':'http','ev':'request','method':'GET','path':'/','us':2,'exchange':2}\n"
+        "| {'type':'http','ev':'response','status':200,'media':'sse','exchange':2,"
+        "'stream':2,'resumes':{'stream':1},'us':3}\n"
+        "@4 x=2 s2c {'id':1,'result':{}}\n",
+        "");
 }
 
 static void a_loss_is_written_as_json_counts_by_name(void **state)
@@ -228,17 +233,17 @@ static void a_request_is_lost_until_it_has_a_response(void **state)
     assert_lost(&l, "1 unpaired request or response");
     loss_release(&l);
     /* On HTTP it belongs to its exchange, whatever was asked there. */
-    tell(EVERYTHING, keeps, "@0 x=2 s2c {'id':7,'result':{}}\n", "");
+    check_loss(EVERYTHING, keeps, "@0 x=2 s2c {'id':7,'result':{}}\n", "");
 
-    tell(EVERYTHING, keeps,
-         "c2s {'id':1,'method':'a'}\nc2s {'id':'1','method':'b'}\nc2s {'method':'n'}\n"
-         "conn=2 s2c {'id':1,'result':{}}\n",
-         "3 unpaired requests and responses");
+    check_loss(EVERYTHING, keeps,
+               "c2s {'id':1,'method':'a'}\nc2s {'id':'1','method':'b'}\nc2s {'method':'n'}\n"
+               "conn=2 s2c {'id':1,'result':{}}\n",
+               "3 unpaired requests and responses");
     /* Those of the server's are its own part. */
-    tell(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n", "");
-    tell(EVERYTHING, keeps,
-         "s2c {'id':1,'method':'roots/list'}\n" PING "c2s {'id':1,'result':{}}\n",
-         "1 unpaired request or response");
+    check_loss(EVERYTHING, keeps, "s2c {'id':1,'method':'roots/list'}\n", "");
+    check_loss(EVERYTHING, keeps,
+               "s2c {'id':1,'method':'roots/list'}\n" PING "c2s {'id':1,'result':{}}\n",
+               "1 unpaired request or response");
 }
 
 static void standard_error_is_counted_in_lines(void **state)
@@ -246,32 +251,33 @@ static void standard_error_is_counted_in_lines(void **state)
     const unsigned keeps = EVERYTHING & ~FEATURE_STDERR;
 
     (void)state;
-    tell(EVERYTHING, keeps, "| {'type':'stderr','text':'one\\n'}\n",
-         "1 line of standard error");
-    tell(EVERYTHING, keeps, "| {'type':'stderr','text':'a`nb`n`nc'}\n",
-         "4 lines of standard error");
-    tell(EVERYTHING, keeps,
-         "| {'type':'stderr','text':'on'}\n| {'type':'stderr','text':'e'}\n"
-         "| {'type':'stderr','text':'`ntwo'}\n| {'type':'stderr','text':''}\n"
-         "| {'type':'stderr','text':'`n'}\n| {'type':'stderr','text':'three'}\n",
-         "3 lines of standard error");
+    check_loss(EVERYTHING, keeps, "| {'type':'stderr','text':'one\\n'}\n",
+               "1 line of standard error");
+    check_loss(EVERYTHING, keeps, "| {'type':'stderr','text':'a`nb`n`nc'}\n",
+               "4 lines of standard error");
+    check_loss(EVERYTHING, keeps,
+               "| {'type':'stderr','text':'on'}\n| {'type':'stderr','text':'e'}\n"
+               "| {'type':'stderr','text':'`ntwo'}\n| {'type':'stderr','text':''}\n"
+               "| {'type':'stderr','text':'`n'}\n| {'type':'stderr','text':'three'}\n",
+               "3 lines of standard error");
 }
 
 static void unknown_records_are_lost_in_every_format(void **state)
 {
     (void)state;
-    tell(EVERYTHING, EVERYTHING, "| {'type':'new'}\n", "1 line of unknown types");
-    tell(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING "| {'type':'x'}\n| {'type':'y'}\n",
-         "the times of 1 message, 2 lines of unknown types");
+    check_loss(EVERYTHING, EVERYTHING, "| {'type':'new'}\n", "1 line of unknown types");
+    check_loss(EVERYTHING, EVERYTHING & ~FEATURE_TIME, PING "| {'type':'x'}\n| {'type':'y'}\n",
+               "the times of 1 message, 2 lines of unknown types");
 }
 
 static void members_of_a_header_are_lost_together(void **state)
 {
     (void)state;
-    tell(EVERYTHING, 0,
-         "| {'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:00Z',"
-         "'upstream':'u','thoughtjack_version':'0.3.0','name':'n','tags':[],'command':['c']}\n",
-         "the recording's name, the recording's tags, the server's command and arguments");
+    check_loss(
+        EVERYTHING, 0,
+        "| {'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:00Z',"
+        "'upstream':'u','thoughtjack_version':'0.3.0','name':'n','tags':[],'command':['c']}\n",
+        "the recording's name, the recording's tags, the server's command and arguments");
 }
 
 #define CORRELATED(format)                                                                     \
@@ -283,9 +289,9 @@ static void unknown_members_are_kept_only_by_their_format(void **state)
     struct loss l;
 
     (void)state;
-    tell(EVERYTHING, EVERYTHING, CORRELATED("trace"), "");
-    tell(EVERYTHING, EVERYTHING & ~FEATURE_UNKNOWN_MEMBERS, CORRELATED("trace"),
-         "unknown members of 1 line");
+    check_loss(EVERYTHING, EVERYTHING, CORRELATED("trace"), "");
+    check_loss(EVERYTHING, EVERYTHING & ~FEATURE_UNKNOWN_MEMBERS, CORRELATED("trace"),
+               "unknown members of 1 line");
     loss_init(&l, EVERYTHING & ~FEATURE_UNKNOWN_MEMBERS);
     l.name = STR("trace");
     terse_feed(&l.sink, CORRELATED("trace"));

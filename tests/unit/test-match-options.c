@@ -7,14 +7,14 @@
 /* The options of a test, and what the user is told. */
 struct match_run {
     struct log log;
-    struct buf said;
+    struct buf output;
     struct app app;
     struct match_args args;
     struct match_config config;
     struct match_options options;
 };
 
-static void say(void *to, struct str line)
+static void collect_line(void *to, struct str line)
 {
     buf_add(to, line);
 }
@@ -22,8 +22,8 @@ static void say(void *to, struct str line)
 static void set(struct match_run *s, enum log_level level)
 {
     *s = (struct match_run){ .args = { .modes = { NULL, 0 } } };
-    buf_init(&s->said, 1 << 12);
-    s->log = (struct log){ .level = level, .write = say, .arg = &s->said };
+    buf_init(&s->output, 1 << 12);
+    s->log = (struct log){ .level = level, .write = collect_line, .arg = &s->output };
     s->app = (struct app){ .log = &s->log };
     match_config_init(&s->config);
 }
@@ -31,7 +31,7 @@ static void set(struct match_run *s, enum log_level level)
 static void unset(struct match_run *s)
 {
     match_config_release(&s->config);
-    buf_release(&s->said);
+    buf_release(&s->output);
 }
 
 static bool read_modes(struct match_run *s, const char **modes, size_t count, struct err *e)
@@ -54,7 +54,7 @@ static void without_options_nothing_is_ignored(void **state)
     assert_null(s.options.rules.ignore);
     assert_false(s.options.rules.include_meta);
     assert_false(s.options.rules.detect_volatile);
-    assert_int_equal(s.said.len, 0);
+    assert_int_equal(s.output.len, 0);
     unset(&s);
 }
 
@@ -140,10 +140,10 @@ static void a_rule_without_effect_is_told(void **state)
     s.args.rules.ignore_paths = (struct str_list){ paths, 3 };
     assert_true(read_modes(&s, NULL, 0, &e));
     assert_ptr_equal(s.options.rules.ignore, &s.config.rules);
-    assert_non_null(strstr(buf_z(&s.said), "--ignore-paths '$.result.etag' has no effect"));
-    assert_non_null(strstr(buf_z(&s.said), "--ignore-paths '$.params.name' has no effect"));
-    assert_null(strstr(buf_z(&s.said), "arguments.q"));
-    assert_null(strstr(buf_z(&s.said), "$.result.a'"));
+    assert_non_null(strstr(buf_z(&s.output), "--ignore-paths '$.result.etag' has no effect"));
+    assert_non_null(strstr(buf_z(&s.output), "--ignore-paths '$.params.name' has no effect"));
+    assert_null(strstr(buf_z(&s.output), "arguments.q"));
+    assert_null(strstr(buf_z(&s.output), "$.result.a'"));
     unset(&s);
 }
 
@@ -159,7 +159,7 @@ static void rules_about_responses_alone_ignore_nothing(void **state)
     assert_true(read_modes(&s, NULL, 0, &e));
     assert_null(s.options.rules.ignore);
     assert_true(s.options.rules.include_meta);
-    assert_non_null(strstr(buf_z(&s.said), "ignore_paths '$.result.a' has no effect"));
+    assert_non_null(strstr(buf_z(&s.output), "ignore_paths '$.result.a' has no effect"));
     unset(&s);
 }
 

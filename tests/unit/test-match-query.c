@@ -7,7 +7,7 @@
 struct bench {
     struct loaded_index of;
     struct matcher matcher;
-    struct used_set spent;
+    struct used_set used;
     struct terse_scanned scanned;
     struct mcp_message live;
     struct match_query wanted;
@@ -25,12 +25,12 @@ static void set_up(struct bench *b, enum match_mode mode)
                       "c2s {'id':2,'method':'tools/call','params':{'name':'b','n':1}}\n"
                       "s2c {'id':2,'result':{}}\n");
     matcher_init(&b->matcher, &b->of.index, &how, &b->of.fuzzy);
-    used_set_init(&b->spent, b->of.index.call_count);
+    used_set_init(&b->used, b->of.index.call_count);
 }
 
 static void tear_down(struct bench *b)
 {
-    used_set_release(&b->spent);
+    used_set_release(&b->used);
     matcher_release(&b->matcher);
     loaded_index_release(&b->of);
 }
@@ -39,7 +39,7 @@ static void want(struct bench *b, const char *request)
 {
     b->live = mcp_classify(terse_scan(&b->scanned, request), &b->scanned.arena);
     b->matcher.query_cache = (struct match_query_cache){ .has_key = false };
-    b->wanted = match_query_of(&b->matcher, &b->spent, 0, &b->live);
+    b->wanted = match_query_of(&b->matcher, &b->used, 0, &b->live);
     assert_true(index_find_method(b->matcher.index, STR("tools/call"), &b->wanted.method));
 }
 

@@ -79,26 +79,26 @@ static void check(struct rig *t, uint32_t call, const char *live, const char *wa
     terse_scanned_release(&s);
 }
 
-#define ASK(tool, args)                                                                        \
+#define REQUEST(tool, args)                                                                    \
     "{'id':1,'method':'tools/call','params':{'name':'" tool "','arguments':" args "}}"
 
 static void an_equal_request_needs_no_rule(void **state)
 {
-    check(*state, 2, ASK("log", "{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1}"), "");
+    check(*state, 2, REQUEST("log", "{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1}"), "");
 }
 
 static void each_difference_has_the_rule_that_excuses_it(void **state)
 {
-    check(*state, 1, ASK("search", "{'q':'dogs','n':5,'key':'[REDACTED:K]'}"),
+    check(*state, 1, REQUEST("search", "{'q':'dogs','n':5,'key':'[REDACTED:K]'}"),
           "ignore_paths '$.params.arguments.q' | $.params.arguments.q=0");
-    check(*state, 1, ASK("search", "{'q':'cats','n':6,'key':'secret','day':1}"),
+    check(*state, 1, REQUEST("search", "{'q':'cats','n':6,'key':'secret','day':1}"),
           "match search=fuzzy, redacted, ignore_fields 'day' | $.params.arguments.n=3 "
           "$.params.arguments.key=5 $.params.arguments.day=2");
 }
 
 static void a_rule_is_named_once_and_the_first_paths_are_kept(void **state)
 {
-    check(*state, 2, ASK("log", "{}"),
+    check(*state, 2, REQUEST("log", "{}"),
           "match sequential | $.params.arguments.a=4 $.params.arguments.b=4 "
           "$.params.arguments.c=4 $.params.arguments.d=4 $.params.arguments.e=4");
 }
@@ -135,13 +135,15 @@ static void the_rules_of_the_match_are_known_without_paths(void **state)
 
     for (size_t i = 0; i < 5; i++)
         assert_true(compare_rules_add_field(&t->rules, str_z(names[i]), &e));
-    check_match(t, ASK("log", "{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1,'u':1,'day':2,'day':1}"),
-                2);
     check_match(
-        t, ASK("log", "{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1,'u':1,'v':1,'w':1,'x':1,'y':1}"),
+        t, REQUEST("log", "{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1,'u':1,'day':2,'day':1}"), 2);
+    check_match(
+        t,
+        REQUEST("log", "{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1,'u':1,'v':1,'w':1,'x':1,'y':1}"),
         5);
-    check_match(t, ASK("log", "{'a':2,'b':1,'c':1,'d':1,'e':1,'f':1,'u':1}"), 2);
-    check_match(t, ASK("search", "{'q':'dogs','n':5,'key':'secret'}"), 2); /* redacted, too */
+    check_match(t, REQUEST("log", "{'a':2,'b':1,'c':1,'d':1,'e':1,'f':1,'u':1}"), 2);
+    check_match(t, REQUEST("search", "{'q':'dogs','n':5,'key':'secret'}"),
+                2); /* redacted, too */
 }
 
 static void a_poll_needs_no_mode(void **state)

@@ -7,7 +7,7 @@
 struct bench {
     struct loaded_index of;
     struct matcher matcher;
-    struct used_set spent;
+    struct used_set used;
     struct match last;
 };
 
@@ -19,7 +19,7 @@ static void set_up_with(struct bench *b, const struct match_options *how, const 
     options.rules.ignore = how->rules.ignore;
     loaded_index_init_with(&b->of, &options.rules, recording);
     matcher_init(&b->matcher, &b->of.index, &options, &b->of.fuzzy);
-    used_set_init(&b->spent, b->of.index.call_count);
+    used_set_init(&b->used, b->of.index.call_count);
 }
 
 static void set_up(struct bench *b, enum match_mode mode, const char *recording)
@@ -29,20 +29,20 @@ static void set_up(struct bench *b, enum match_mode mode, const char *recording)
 
 static void tear_down(struct bench *b)
 {
-    used_set_release(&b->spent);
+    used_set_release(&b->used);
     matcher_release(&b->matcher);
     loaded_index_release(&b->of);
 }
 
 /* `request` is {'method':...,'params':...}; the seq of what is found, negative if it
  * is given again. */
-static int ask_in(struct bench *b, uint32_t session, const char *request)
+static int match_in_session(struct bench *b, uint32_t session, const char *request)
 {
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, request), &s.arena);
     int seq;
 
-    b->last = matcher_match(&b->matcher, &b->spent, session, &m);
+    b->last = matcher_match(&b->matcher, &b->used, session, &m);
     terse_scanned_release(&s);
     seq = (int)b->of.index.calls[b->last.call].seq;
     switch (b->last.outcome) {
@@ -64,9 +64,9 @@ static int ask_in(struct bench *b, uint32_t session, const char *request)
     return 0;
 }
 
-static int ask(struct bench *b, const char *request)
+static int match_request(struct bench *b, const char *request)
 {
-    return ask_in(b, b->of.index.sessions_with_calls[0], request);
+    return match_in_session(b, b->of.index.sessions_with_calls[0], request);
 }
 
 enum { NEVER = 0, EXHAUSTED = 1000, TOO_EARLY = 2000, BROKEN = 3000 };
@@ -75,9 +75,9 @@ enum { NEVER = 0, EXHAUSTED = 1000, TOO_EARLY = 2000, BROKEN = 3000 };
     "c2s {'id':" #id ",'method':'tools/call','params':{'name':'" tool "','arguments':" args    \
     "}}\n"                                                                                     \
     "s2c {'id':" #id ",'result':{}}\n"
-#define ASK(tool, args)                                                                        \
+#define REQUEST(tool, args)                                                                    \
     "{'method':'tools/call','params':{'name':'" tool "','arguments':" args "}}"
-#define ASK_AS(id, tool, args)                                                                 \
+#define REQUEST_AS(id, tool, args)                                                             \
     "{'id':" #id ",'method':'tools/call','params':{'name':'" tool "','arguments':" args "}}"
 
 /* If none has equal params. */
@@ -88,11 +88,11 @@ static void sequential_matches_the_oldest_of_the_same_method_and_subject(void **
     (void)state;
     set_up(&b, MATCH_SEQUENTIAL,
            CALL(1, "a", "{'n':1}") CALL(2, "b", "{}") CALL(3, "a", "{'n':2}"));
-    assert_int_equal(ask(&b, ASK("a", "{'n':2}")), 5);
-    assert_int_equal(ask(&b, ASK("c", "{}")), NEVER);
-    assert_int_equal(ask(&b, ASK("a", "{'other':true}")), 1);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1}")), EXHAUSTED);
-    assert_int_equal(ask(&b, ASK("b", "{}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':2}")), 5);
+    assert_int_equal(match_request(&b, REQUEST("c", "{}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'other':true}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':1}")), EXHAUSTED);
+    assert_int_equal(match_request(&b, REQUEST("b", "{}")), 3);
     tear_down(&b);
 }
 
@@ -103,11 +103,11 @@ static void by_request_matches_the_oldest_with_equal_params(void **state)
     (void)state;
     set_up(&b, MATCH_BY_REQUEST,
            CALL(1, "a", "{'n':1}") CALL(2, "a", "{'n':2}") CALL(3, "a", "{'n':1}"));
-    assert_int_equal(ask(&b, ASK("a", "{'n':2}")), 3);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1}")), 1);
-    assert_int_equal(ask(&b, ASK("a", "{'n':3}")), NEVER);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1}")), 5);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1}")), EXHAUSTED);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':2}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':1}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':3}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':1}")), 5);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':1}")), EXHAUSTED);
     tear_down(&b);
 }
 
@@ -122,15 +122,15 @@ static void equal_params_text_finds_the_same_call_again(void **state)
     set_up_with(&b, &how,
                 CALL(1, "a", "{'n':1,'m':2}") CALL(2, "b", "{'n':1,'m':2}")
                     CALL(3, "a", "{'n':1,'m':2}"));
-    assert_int_equal(ask(&b, ASK_AS(11, "a", "{'n':1,'m':2}")), 1);
-    assert_int_equal(ask(&b, ASK_AS(12, "b", "{'n':1,'m':2}")), 3);
-    assert_int_equal(ask(&b, ASK_AS(13, "a", "{'n':1,'m':2}")), 5);
-    assert_int_equal(ask(&b, ASK_AS(14, "a", "{'n':1,'m':2}")), -5);
-    assert_int_equal(ask(&b, ASK_AS(15, "a", "{'m':2,'n':1}")), -5);
-    assert_int_equal(ask(&b, ASK_AS(16, "b", "{'n':1,'m':2}")), -3);
-    assert_int_equal(ask(&b, ASK_AS(17, "a", "{'n':1,'m':3}")), NEVER);
-    used_set_clear(&b.spent);
-    assert_int_equal(ask(&b, ASK_AS(18, "a", "{'n':1,'m':2}")), 1);
+    assert_int_equal(match_request(&b, REQUEST_AS(11, "a", "{'n':1,'m':2}")), 1);
+    assert_int_equal(match_request(&b, REQUEST_AS(12, "b", "{'n':1,'m':2}")), 3);
+    assert_int_equal(match_request(&b, REQUEST_AS(13, "a", "{'n':1,'m':2}")), 5);
+    assert_int_equal(match_request(&b, REQUEST_AS(14, "a", "{'n':1,'m':2}")), -5);
+    assert_int_equal(match_request(&b, REQUEST_AS(15, "a", "{'m':2,'n':1}")), -5);
+    assert_int_equal(match_request(&b, REQUEST_AS(16, "b", "{'n':1,'m':2}")), -3);
+    assert_int_equal(match_request(&b, REQUEST_AS(17, "a", "{'n':1,'m':3}")), NEVER);
+    used_set_clear(&b.used);
+    assert_int_equal(match_request(&b, REQUEST_AS(18, "a", "{'n':1,'m':2}")), 1);
     tear_down(&b);
 }
 
@@ -144,9 +144,10 @@ static void absent_params_equal_empty_params(void **state)
            "c2s {'id':2,'method':'tools/list','params':{}}\ns2c {'id':2,'result':{}}\n"
            "c2s {'id':3,'method':'tools/call','params':{'name':'t'}}\n"
            "s2c {'id':3,'result':{}}\n");
-    assert_int_equal(ask(&b, "{'method':'tools/list','params':{'_meta':{'a':1}}}"), 1);
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 3);
-    assert_int_equal(ask(&b, ASK("t", "{}")), 5);
+    assert_int_equal(match_request(&b, "{'method':'tools/list','params':{'_meta':{'a':1}}}"),
+                     1);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 3);
+    assert_int_equal(match_request(&b, REQUEST("t", "{}")), 5);
     tear_down(&b);
 }
 
@@ -174,9 +175,9 @@ static void lists_reads_and_polls_are_repeated_and_calls_are_not(void **state)
         buf_init(&recording, 1 << 12);
         buf_printf(&recording, "c2s %s\ns2c {'id':1,'result':{}}", rows[i].request);
         set_up(&b, MATCH_BY_REQUEST, buf_z(&recording));
-        assert_int_equal(ask(&b, rows[i].request), 1);
+        assert_int_equal(match_request(&b, rows[i].request), 1);
         for (int k = 0; k < 3; k++)
-            if (ask(&b, rows[i].request) != rows[i].again)
+            if (match_request(&b, rows[i].request) != rows[i].again)
                 fail_msg("%s", rows[i].request);
         tear_down(&b);
         buf_release(&recording);
@@ -193,11 +194,11 @@ static void a_repeated_response_is_the_last_success(void **state)
            "c2s {'id':2,'method':'tools/list'}\ns2c {'id':2,'result':{}}\n"
            "c2s {'id':3,'method':'tools/list'}\ns2c {'id':3,'error':{}}\n"
            "c2s {'id':4,'method':'tools/list'}\n");
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 1);
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 3);
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 5);
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 7);
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), -3);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 1);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 3);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 5);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 7);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), -3);
     tear_down(&b);
 }
 
@@ -208,8 +209,8 @@ static void without_any_success_a_list_is_exhausted(void **state)
     (void)state;
     set_up(&b, MATCH_BY_REQUEST,
            "c2s {'id':1,'method':'tools/list'}\ns2c {'id':1,'error':{}}\n");
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 1);
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), EXHAUSTED);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 1);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), EXHAUSTED);
     tear_down(&b);
 }
 
@@ -224,11 +225,12 @@ static void the_cursor_distinguishes_pages(void **state)
            "c2s {'id':1,'method':'tools/list'}\ns2c {'id':1,'result':{}}\n"
            "c2s {'id':2,'method':'tools/list','params':{'cursor':'2'}}\n"
            "s2c {'id':2,'result':{}}\n");
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 1);
-    assert_int_equal(ask(&b, "{'method':'tools/list','params':{'cursor':'2'}}"), 3);
-    assert_int_equal(ask(&b, "{'method':'tools/list','params':{}}"), -1);
-    assert_int_equal(ask(&b, "{'method':'tools/list','params':{'cursor':'2'}}"), -3);
-    assert_int_equal(ask(&b, "{'method':'tools/list','params':{'cursor':'9'}}"), NEVER);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 1);
+    assert_int_equal(match_request(&b, "{'method':'tools/list','params':{'cursor':'2'}}"), 3);
+    assert_int_equal(match_request(&b, "{'method':'tools/list','params':{}}"), -1);
+    assert_int_equal(match_request(&b, "{'method':'tools/list','params':{'cursor':'2'}}"), -3);
+    assert_int_equal(match_request(&b, "{'method':'tools/list','params':{'cursor':'9'}}"),
+                     NEVER);
     tear_down(&b);
 }
 
@@ -242,10 +244,10 @@ static void requests_of_the_handshake_are_not_matched(void **state)
            "c2s {'id':2,'method':'ping'}\ns2c {'id':2,'result':{}}\n"
            "c2s {'id':3,'method':'server/discover'}\ns2c {'id':3,'result':{}}\n"
            "c2s {'id':4,'method':'tools/list'}\ns2c {'id':4,'result':{}}\n");
-    assert_int_equal(ask(&b, "{'method':'initialize'}"), NEVER);
-    assert_int_equal(ask(&b, "{'method':'ping'}"), NEVER);
+    assert_int_equal(match_request(&b, "{'method':'initialize'}"), NEVER);
+    assert_int_equal(match_request(&b, "{'method':'ping'}"), NEVER);
     /* And they are not skipped. */
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), 7);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), 7);
     assert_int_equal(b.last.skipped_first, 0);
     tear_down(&b);
 }
@@ -256,11 +258,11 @@ static void the_oldest_skipped_call_is_reported(void **state)
 
     (void)state;
     set_up(&b, MATCH_BY_REQUEST, CALL(1, "a", "{}") CALL(2, "b", "{}") CALL(3, "c", "{}"));
-    assert_int_equal(ask(&b, ASK("c", "{}")), 5);
+    assert_int_equal(match_request(&b, REQUEST("c", "{}")), 5);
     assert_int_equal(b.last.skipped_first, 1);
-    assert_int_equal(ask(&b, ASK("a", "{}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), 1);
     assert_int_equal(b.last.skipped_first, 0);
-    assert_int_equal(ask(&b, ASK("b", "{}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("b", "{}")), 3);
     assert_int_equal(b.last.skipped_first, 0);
     tear_down(&b);
 }
@@ -272,10 +274,10 @@ static void after_clear_all_calls_are_unused(void **state)
     (void)state;
     set_up(&b, MATCH_SEQUENTIAL, CALL(1, "a", "{}") CALL(2, "a", "{}"));
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(ask(&b, ASK("a", "{}")), 1);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 3);
-        assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
-        used_set_clear(&b.spent);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 1);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 3);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), EXHAUSTED);
+        used_set_clear(&b.used);
     }
     tear_down(&b);
 }
@@ -289,10 +291,10 @@ static void each_client_has_its_own_used_calls(void **state)
     (void)state;
     set_up(&b, MATCH_BY_REQUEST, CALL(1, "a", "{}") CALL(2, "a", "{}"));
     for (size_t i = 0; i < 200; i++) {
-        others[i] = b.spent;
-        used_set_init(&b.spent, b.of.index.call_count);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 1);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 3);
+        others[i] = b.used;
+        used_set_init(&b.used, b.of.index.call_count);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 1);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 3);
     }
     for (size_t i = 0; i < 200; i++)
         used_set_release(&others[i]);
@@ -312,15 +314,18 @@ static void names_with_special_characters_stay_different(void **state)
                "c2s {'id':1,'method':'x`u0000a'}\n"
                "c2s {'id':2,'method':'tools/call b'}\n"
                "c2s {'id':3,'method':'tools/call','params':{'name':'c`u0000d'}}\n");
-        assert_int_equal(ask(&b, "{'method':'x`u0000b'}"), NEVER);
-        assert_int_equal(ask(&b, "{'method':'x'}"), NEVER);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'b '}}"), NEVER);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'c'}}"), NEVER);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'c`u0000e'}}"),
+        assert_int_equal(match_request(&b, "{'method':'x`u0000b'}"), NEVER);
+        assert_int_equal(match_request(&b, "{'method':'x'}"), NEVER);
+        assert_int_equal(match_request(&b, "{'method':'tools/call','params':{'name':'b '}}"),
                          NEVER);
-        assert_int_equal(ask(&b, "{'method':'x`u0000a'}"), 1);
-        assert_int_equal(ask(&b, "{'method':'tools/call b'}"), 2);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'c`u0000d'}}"), 3);
+        assert_int_equal(match_request(&b, "{'method':'tools/call','params':{'name':'c'}}"),
+                         NEVER);
+        assert_int_equal(
+            match_request(&b, "{'method':'tools/call','params':{'name':'c`u0000e'}}"), NEVER);
+        assert_int_equal(match_request(&b, "{'method':'x`u0000a'}"), 1);
+        assert_int_equal(match_request(&b, "{'method':'tools/call b'}"), 2);
+        assert_int_equal(
+            match_request(&b, "{'method':'tools/call','params':{'name':'c`u0000d'}}"), 3);
         tear_down(&b);
     }
 }
@@ -331,7 +336,7 @@ static void an_empty_recording_matches_nothing(void **state)
 
     (void)state;
     set_up(&b, MATCH_SEQUENTIAL, "");
-    assert_int_equal(ask(&b, "{'method':'tools/list'}"), NEVER);
+    assert_int_equal(match_request(&b, "{'method':'tools/list'}"), NEVER);
     tear_down(&b);
 }
 
@@ -344,11 +349,11 @@ static void only_strict_compares_meta(void **state)
 
     (void)state;
     set_up(&b, MATCH_STRICT, recording);
-    assert_int_equal(ask(&b, "{'method':'m','params':{'a':1}}"), NEVER);
-    assert_int_equal(ask(&b, "{'method':'m','params':{'_meta':{'x':1},'a':1}}"), 1);
+    assert_int_equal(match_request(&b, "{'method':'m','params':{'a':1}}"), NEVER);
+    assert_int_equal(match_request(&b, "{'method':'m','params':{'_meta':{'x':1},'a':1}}"), 1);
     tear_down(&b);
     set_up(&b, MATCH_BY_REQUEST, recording);
-    assert_int_equal(ask(&b, "{'method':'m','params':{'a':1}}"), 1);
+    assert_int_equal(match_request(&b, "{'method':'m','params':{'a':1}}"), 1);
     tear_down(&b);
 }
 
@@ -361,13 +366,14 @@ static void fuzzy_matches_the_most_similar_call(void **state)
            CALL(1, "a", "{'q':'cats','n':1,'deep':{'x':1}}")
                CALL(2, "a", "{'q':'dogs','n':1,'deep':{'x':1}}")
                    CALL(3, "b", "{'q':'dogs','n':2}"));
-    assert_int_equal(ask(&b, ASK("a", "{'q':'dogs','n':7,'deep':{'x':1}}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'q':'dogs','n':7,'deep':{'x':1}}")), 3);
     assert_true(b.last.params_differ);
-    assert_int_equal(ask(&b, ASK("b", "{'q':'cows','n':9}")), NEVER);
-    assert_int_equal(ask(&b, ASK("b", "{'q':'dogs','n':9}")), 5);
-    assert_int_equal(ask(&b, ASK("c", "{'q':'dogs','n':2}")), NEVER);
-    assert_int_equal(ask(&b, ASK("a", "{'q':'dogs','n':1,'deep':{'x':1}}")), 1);
-    assert_int_equal(ask(&b, ASK("a", "{'q':'dogs','n':1,'deep':{'x':1}}")), EXHAUSTED);
+    assert_int_equal(match_request(&b, REQUEST("b", "{'q':'cows','n':9}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("b", "{'q':'dogs','n':9}")), 5);
+    assert_int_equal(match_request(&b, REQUEST("c", "{'q':'dogs','n':2}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'q':'dogs','n':1,'deep':{'x':1}}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'q':'dogs','n':1,'deep':{'x':1}}")),
+                     EXHAUSTED);
     tear_down(&b);
 }
 
@@ -378,18 +384,18 @@ static void total_order_matches_only_the_next_call(void **state)
     (void)state;
     set_up_with(&b, &(struct match_options){ .mode = MATCH_SEQUENTIAL, .total_order = true },
                 CALL(1, "a", "{}") CALL(2, "b", "{}"));
-    assert_int_equal(ask(&b, ASK("b", "{}")), TOO_EARLY + 1);
+    assert_int_equal(match_request(&b, REQUEST("b", "{}")), TOO_EARLY + 1);
     assert_true(b.last.any_order_helps);
-    assert_int_equal(ask(&b, "{'method':'own'}"), NEVER);
-    assert_int_equal(ask(&b, ASK("c", "{}")), NEVER);
-    assert_int_equal(ask(&b, ASK("a", "{'n':1}")), 1);
-    assert_int_equal(ask(&b, ASK("a", "{}")), TOO_EARLY + 3);
+    assert_int_equal(match_request(&b, "{'method':'own'}"), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("c", "{}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("a", "{'n':1}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), TOO_EARLY + 3);
     assert_false(b.last.any_order_helps); /* it is used up anyhow */
-    assert_int_equal(ask(&b, ASK("b", "{}")), 3);
-    assert_int_equal(ask(&b, ASK("b", "{}")), EXHAUSTED);
+    assert_int_equal(match_request(&b, REQUEST("b", "{}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("b", "{}")), EXHAUSTED);
     assert_true(b.last.last_helps &&
                 !b.last.cycle_helps); /* starting over would begin with a */
-    assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), EXHAUSTED);
     assert_true(b.last.last_helps && b.last.cycle_helps);
     assert_int_equal(b.last.last_used, 1);
     tear_down(&b);
@@ -406,11 +412,11 @@ static void total_order_restarts_after_the_last_call(void **state)
                                          .exhausted = EXHAUSTED_CYCLE },
                 CALL(1, "a", "{}") CALL(2, "b", "{}") CALL(3, "a", "{}"));
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(ask(&b, ASK("b", "{}")), TOO_EARLY + 1);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 1);
-        assert_int_equal(ask(&b, ASK("a", "{}")), TOO_EARLY + 3);
-        assert_int_equal(ask(&b, ASK("b", "{}")), 3);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 5);
+        assert_int_equal(match_request(&b, REQUEST("b", "{}")), TOO_EARLY + 1);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 1);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), TOO_EARLY + 3);
+        assert_int_equal(match_request(&b, REQUEST("b", "{}")), 3);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 5);
     }
     tear_down(&b);
 }
@@ -437,10 +443,10 @@ static void the_next_call_in_total_order_may_be_repeated(void **state)
                                              .any_method = true,
                                              .exhausted = rows[i].exhausted },
                     recording);
-        assert_int_equal(ask(&b, "{'method':'x'}"), 1);
-        assert_int_equal(ask(&b, "{'method':'y'}"), 3);
-        assert_int_equal(ask(&b, "{'method':'z'}"), rows[i].third);
-        assert_int_equal(ask(&b, "{'method':'z'}"), rows[i].fourth);
+        assert_int_equal(match_request(&b, "{'method':'x'}"), 1);
+        assert_int_equal(match_request(&b, "{'method':'y'}"), 3);
+        assert_int_equal(match_request(&b, "{'method':'z'}"), rows[i].third);
+        assert_int_equal(match_request(&b, "{'method':'z'}"), rows[i].fourth);
         tear_down(&b);
     }
 }
@@ -459,16 +465,18 @@ static void the_exhausted_match_names_the_option_that_helps(void **state)
                                  "s2c {'id':3,'error':{}}\n"
                                  "c2s {'id':4,'method':'tasks/get','params':{'taskId':'t'}}\n"
                                  "s2c {'id':4,'error':{}}\n");
-        assert_int_equal(ask(&b, ASK("a", "{}")), 1);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 3);
-        assert_int_equal(ask(&b, ASK("a", "{}")), EXHAUSTED);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 1);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 3);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), EXHAUSTED);
         assert_int_equal(b.last.last_used, 2);
         assert_true(b.last.last_helps && b.last.cycle_helps);
-        assert_int_equal(ask(&b, ASK("b", "{}")), 5);
-        assert_int_equal(ask(&b, ASK("b", "{}")), EXHAUSTED);
+        assert_int_equal(match_request(&b, REQUEST("b", "{}")), 5);
+        assert_int_equal(match_request(&b, REQUEST("b", "{}")), EXHAUSTED);
         assert_true(!b.last.last_helps && b.last.cycle_helps && b.last.last_used == 3);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 7);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), EXHAUSTED);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"),
+                         7);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"),
+                         EXHAUSTED);
         assert_false(b.last.last_helps || b.last.cycle_helps);
         tear_down(&b);
     }
@@ -482,20 +490,20 @@ static void last_and_cycle_repeat_calls(void **state)
     set_up_with(
         &b, &(struct match_options){ .mode = MATCH_BY_REQUEST, .exhausted = EXHAUSTED_LAST },
         CALL(1, "a", "{}") CALL(2, "a", "{}"));
-    assert_int_equal(ask(&b, ASK("a", "{}")), 1);
-    assert_int_equal(ask(&b, ASK("a", "{}")), 3);
-    assert_int_equal(ask(&b, ASK("a", "{}")), -3);
-    assert_int_equal(ask(&b, ASK("a", "{}")), -3);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), -3);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), -3);
     tear_down(&b);
     set_up_with(
         &b, &(struct match_options){ .mode = MATCH_BY_REQUEST, .exhausted = EXHAUSTED_CYCLE },
         CALL(1, "a", "{}") CALL(2, "a", "{}") CALL(3, "b", "{}"));
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(ask(&b, ASK("a", "{}")), i ? -1 : 1);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), i ? -1 : 1);
         assert_true(!i || b.last.replay_fully);
-        assert_int_equal(ask(&b, ASK("a", "{}")), 3);
+        assert_int_equal(match_request(&b, REQUEST("a", "{}")), 3);
     }
-    assert_int_equal(ask(&b, ASK("b", "{}")), 5);
+    assert_int_equal(match_request(&b, REQUEST("b", "{}")), 5);
     tear_down(&b);
 }
 
@@ -518,12 +526,18 @@ static void polls_advance_and_repeat_the_last_one(void **state)
         set_up_with(&b,
                     &(struct match_options){ .mode = modes[i], .exhausted = EXHAUSTED_CYCLE },
                     recording);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 1);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), 3);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), -3);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"), 5);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"), -3);
-        assert_int_equal(ask(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"), -5);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"),
+                         1);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"),
+                         3);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"),
+                         -3);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"),
+                         5);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'t'}}"),
+                         -3);
+        assert_int_equal(match_request(&b, "{'method':'tasks/get','params':{'taskId':'u'}}"),
+                         -5);
         tear_down(&b);
     }
 }
@@ -548,14 +562,16 @@ static void rounds_of_input_are_distinguished(void **state)
         struct bench b;
 
         set_up(&b, modes[i], recording);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'t'}}"), 1);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'t','requestState':"
-                                 "'s1','inputResponses':{'k':{'other':true}}}}"),
-                         7);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'t'}}"), 3);
-        assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'t','requestState':"
-                                 "'s3','inputResponses':{'k':{}}}}"),
-                         NEVER);
+        assert_int_equal(match_request(&b, "{'method':'tools/call','params':{'name':'t'}}"), 1);
+        assert_int_equal(
+            match_request(&b, "{'method':'tools/call','params':{'name':'t','requestState':"
+                              "'s1','inputResponses':{'k':{'other':true}}}}"),
+            7);
+        assert_int_equal(match_request(&b, "{'method':'tools/call','params':{'name':'t'}}"), 3);
+        assert_int_equal(
+            match_request(&b, "{'method':'tools/call','params':{'name':'t','requestState':"
+                              "'s3','inputResponses':{'k':{}}}}"),
+            NEVER);
         tear_down(&b);
     }
 }
@@ -571,13 +587,13 @@ static void calls_of_other_sessions_are_used_if_the_own_has_none(void **state)
     (void)state;
     set_up(&b, MATCH_BY_REQUEST,
            OF(1, 1, "tools/list") OF(1, 2, "own/a") OF(2, 1, "tools/list") OF(2, 2, "own/b"));
-    assert_int_equal(ask_in(&b, 1, "{'method':'tools/list'}"), 5);
+    assert_int_equal(match_in_session(&b, 1, "{'method':'tools/list'}"), 5);
     assert_false(b.last.from_other_session);
-    assert_int_equal(ask_in(&b, 1, "{'method':'tools/list'}"), -5);
-    assert_int_equal(ask_in(&b, 1, "{'method':'own/a'}"), 3);
+    assert_int_equal(match_in_session(&b, 1, "{'method':'tools/list'}"), -5);
+    assert_int_equal(match_in_session(&b, 1, "{'method':'own/a'}"), 3);
     assert_true(b.last.from_other_session);
-    assert_int_equal(ask_in(&b, 1, "{'method':'own/a'}"), EXHAUSTED);
-    assert_int_equal(ask_in(&b, 1, "{'method':'own/b'}"), 7);
+    assert_int_equal(match_in_session(&b, 1, "{'method':'own/a'}"), EXHAUSTED);
+    assert_int_equal(match_in_session(&b, 1, "{'method':'own/b'}"), 7);
     assert_false(b.last.from_other_session);
     tear_down(&b);
 }
@@ -602,10 +618,11 @@ static void redacted_values_are_not_compared(void **state)
         struct bench b;
 
         set_up(&b, modes[i], recording);
-        assert_int_equal(ask(&b, ASK("t", "{'key':'Bearer secret','n':2}")), 2);
-        assert_int_equal(ask(&b, ASK("t", "{'key':'secret','n':1}")), 1);
-        assert_int_equal(ask(&b, ASK("t", "{'key':'secret','n':9,'m':9}")), NEVER);
-        assert_int_equal(ask(&b, ASK("t", "{'in':{'y':[1,2]},'n':3}")), 3);
+        assert_int_equal(match_request(&b, REQUEST("t", "{'key':'Bearer secret','n':2}")), 2);
+        assert_int_equal(match_request(&b, REQUEST("t", "{'key':'secret','n':1}")), 1);
+        assert_int_equal(match_request(&b, REQUEST("t", "{'key':'secret','n':9,'m':9}")),
+                         NEVER);
+        assert_int_equal(match_request(&b, REQUEST("t", "{'in':{'y':[1,2]},'n':3}")), 3);
         tear_down(&b);
     }
 }
@@ -621,10 +638,12 @@ static void text_around_a_redacted_subject_is_compared(void **state)
         set_up(&b, modes[i],
                "c2s {'id':1,'method':'resources/read','params':{'uri':'x://[REDACTED]/a'}}\n"
                "c2s {'id':2,'method':'resources/read','params':{'uri':'x://b'}}\n");
-        assert_int_equal(ask(&b, "{'method':'resources/read','params':{'uri':'x://b'}}"), 2);
-        assert_int_equal(ask(&b, "{'method':'resources/read','params':{'uri':'x://c'}}"),
-                         NEVER);
-        assert_int_equal(ask(&b, "{'method':'resources/read','params':{'uri':'x://c/a'}}"), 1);
+        assert_int_equal(
+            match_request(&b, "{'method':'resources/read','params':{'uri':'x://b'}}"), 2);
+        assert_int_equal(
+            match_request(&b, "{'method':'resources/read','params':{'uri':'x://c'}}"), NEVER);
+        assert_int_equal(
+            match_request(&b, "{'method':'resources/read','params':{'uri':'x://c/a'}}"), 1);
         tear_down(&b);
     }
 }
@@ -653,7 +672,7 @@ static void members_beside_an_id_are_compared(void **state)
         buf_init(&recording, 1 << 12);
         buf_printf(&recording, "c2s %s\n", rows[i].recorded);
         set_up(&b, MATCH_SEQUENTIAL, buf_z(&recording));
-        assert_int_equal(ask(&b, live), 1);
+        assert_int_equal(match_request(&b, live), 1);
         if (b.last.params_differ != rows[i].differs)
             fail_msg("%s", rows[i].recorded);
         tear_down(&b);
@@ -668,7 +687,7 @@ static void an_unreadable_recording_is_reported(void **state)
     (void)state;
     set_up(&b, MATCH_BY_REQUEST, CALL(1, "a", "{}"));
     memset(b.of.store.text.at, 'x', b.of.store.text.len);
-    assert_int_equal(ask(&b, ASK("a", "{}")), BROKEN);
+    assert_int_equal(match_request(&b, REQUEST("a", "{}")), BROKEN);
     assert_string_equal(b.matcher.error.msg, "the recording has changed since it was read");
     tear_down(&b);
 }
@@ -678,7 +697,7 @@ static void an_unreadable_recording_is_reported(void **state)
 #define NEWER(id, tool)                                                                        \
     "conn=2 c2s {'id':" #id ",'method':'tools/call','params':{'name':'" tool "'," META "}}\n"  \
     "conn=2 s2c {'id':" #id ",'result':{}}\n"
-#define ASK_NEWER(tool) "{'method':'tools/call','params':{'name':'" tool "'," META "}}"
+#define REQUEST_STATELESS(tool) "{'method':'tools/call','params':{'name':'" tool "'," META "}}"
 
 static void calls_of_the_other_protocol_are_used_if_the_own_has_none(void **state)
 {
@@ -695,14 +714,14 @@ static void calls_of_the_other_protocol_are_used_if_the_own_has_none(void **stat
         older = b.of.index.sessions_with_calls[0];
         newer = b.of.index.sessions_with_calls[1];
         assert_true(index_is_stateless(&b.of.index, newer));
-        assert_int_equal(ask_in(&b, older, ASK("t", "{}")), 1);
-        assert_int_equal(ask_in(&b, older, ASK("t", "{}")), EXHAUSTED);
-        assert_int_equal(ask_in(&b, newer, ASK_NEWER("t")), 5);
-        assert_int_equal(ask_in(&b, newer, ASK_NEWER("t")), -5);
+        assert_int_equal(match_in_session(&b, older, REQUEST("t", "{}")), 1);
+        assert_int_equal(match_in_session(&b, older, REQUEST("t", "{}")), EXHAUSTED);
+        assert_int_equal(match_in_session(&b, newer, REQUEST_STATELESS("t")), 5);
+        assert_int_equal(match_in_session(&b, newer, REQUEST_STATELESS("t")), -5);
         assert_false(b.last.from_other_session);
-        assert_int_equal(ask_in(&b, older, ASK("new", "{}")), 7);
+        assert_int_equal(match_in_session(&b, older, REQUEST("new", "{}")), 7);
         assert_true(b.last.from_other_session);
-        assert_int_equal(ask_in(&b, newer, ASK_NEWER("old")), 3);
+        assert_int_equal(match_in_session(&b, newer, REQUEST_STATELESS("old")), 3);
         assert_true(b.last.from_other_session);
         tear_down(&b);
     }
@@ -741,17 +760,18 @@ static void ignored_values_do_not_count(void **state)
         struct bench b;
 
         set_up_ignoring(&b, &rules, &(struct match_options){ .mode = modes[i] }, searches);
-        assert_int_equal(ask(&b, ASK("search", "{'q':'birds','n':9}")), 5);
+        assert_int_equal(match_request(&b, REQUEST("search", "{'q':'birds','n':9}")), 5);
         assert_true(b.last.values_ignored);
         assert_false(b.last.params_differ);
-        assert_int_equal(ask(&b, ASK("search", "{'q':'dogs','n':5}")), 3); /* equal: first */
+        assert_int_equal(match_request(&b, REQUEST("search", "{'q':'dogs','n':5}")),
+                         3); /* equal: first */
         assert_false(b.last.values_ignored);
-        assert_int_equal(ask(&b, ASK("search", "{'n':5}")), 1);
+        assert_int_equal(match_request(&b, REQUEST("search", "{'n':5}")), 1);
         assert_true(b.last.values_ignored);
-        assert_int_equal(ask(&b, ASK("other", "{'q':'x','n':5}")), 7);
+        assert_int_equal(match_request(&b, REQUEST("other", "{'q':'x','n':5}")), 7);
         assert_true(b.last.values_ignored);
-        assert_int_equal(ask(&b, ASK("other", "{'q':'x','n':5}")), EXHAUSTED);
-        assert_int_equal(ask(&b, ASK("third", "{'q':'x','n':5}")), NEVER);
+        assert_int_equal(match_request(&b, REQUEST("other", "{'q':'x','n':5}")), EXHAUSTED);
+        assert_int_equal(match_request(&b, REQUEST("third", "{'q':'x','n':5}")), NEVER);
         tear_down(&b);
         compare_rules_release(&rules);
     }
@@ -764,8 +784,8 @@ static void values_that_are_not_ignored_count(void **state)
 
     (void)state;
     set_up_ignoring(&b, &rules, &(struct match_options){ .mode = MATCH_BY_REQUEST }, searches);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'cats','n':6}")), NEVER);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'cats','n':5,'x':1}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'cats','n':6}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'cats','n':5,'x':1}")), NEVER);
     tear_down(&b);
     compare_rules_release(&rules);
 }
@@ -780,12 +800,12 @@ static void ignored_values_repeat_and_start_over(void **state)
         &b, &rules,
         &(struct match_options){ .mode = MATCH_BY_REQUEST, .exhausted = EXHAUSTED_CYCLE },
         searches);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'a','n':5}")), 1);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'b','n':5}")), 3);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'c','n':5}")), -1);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'a','n':5}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'b','n':5}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'c','n':5}")), -1);
     assert_true(b.last.values_ignored);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'d','n':5}")), 3);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'dogs','n':5}")), -3);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'d','n':5}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'dogs','n':5}")), -3);
     assert_false(b.last.values_ignored);
     tear_down(&b);
     compare_rules_release(&rules);
@@ -800,9 +820,9 @@ static void ignored_values_go_with_redacted_ones(void **state)
     set_up_ignoring(&b, &rules, &(struct match_options){ .mode = MATCH_BY_REQUEST },
                     CALL(1, "t", "{'q':'[REDACTED:A]','n':1}")
                         CALL(2, "t", "{'q':'a','key':'[REDACTED:K]'}"));
-    assert_int_equal(ask(&b, ASK("t", "{'q':'b','key':'secret'}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("t", "{'q':'b','key':'secret'}")), 3);
     assert_true(b.last.values_ignored);
-    assert_int_equal(ask(&b, ASK("t", "{'q':{'b':1},'n':1}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("t", "{'q':{'b':1},'n':1}")), 1);
     tear_down(&b);
     compare_rules_release(&rules);
 }
@@ -816,7 +836,7 @@ static void ignored_values_in_total_order(void **state)
     set_up_ignoring(&b, &rules,
                     &(struct match_options){ .mode = MATCH_SEQUENTIAL, .total_order = true },
                     searches);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'x','n':5}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'x','n':5}")), 1);
     assert_true(b.last.values_ignored);
     assert_false(b.last.params_differ);
     tear_down(&b);
@@ -839,7 +859,7 @@ static void a_session_is_found_by_what_is_not_ignored(void **state)
     (void)state;
     set_up_ignoring(&b, &rules, &(struct match_options){ .mode = MATCH_BY_REQUEST }, two);
     used_set_init(&assigned, b.of.index.session_count);
-    m = mcp_classify(terse_scan(&s, ASK("search", "{'q':'birds','n':9}")), &s.arena);
+    m = mcp_classify(terse_scan(&s, REQUEST("search", "{'q':'birds','n':9}")), &s.arena);
     assert_int_equal(
         matcher_find_session(&b.matcher,
                              &(struct match_sessions){ b.of.index.sessions_with_calls,
@@ -874,25 +894,33 @@ static void a_tool_may_have_its_own_mode(void **state)
         &b,
         &(struct match_options){ .mode = MATCH_BY_REQUEST, .tools = tools, .tool_count = 3 },
         recording);
-    assert_int_equal(ask(&b, ASK("read", "{'f':'b'}")), NEVER);
-    assert_int_equal(ask(&b, ASK("log", "{'text':'b'}")), 3);
+    assert_int_equal(match_request(&b, REQUEST("read", "{'f':'b'}")), NEVER);
+    assert_int_equal(match_request(&b, REQUEST("log", "{'text':'b'}")), 3);
     assert_true(b.last.params_differ);
-    assert_int_equal(ask(&b, ASK("search", "{'q':'cats','n':6}")), 1);
+    assert_int_equal(match_request(&b, REQUEST("search", "{'q':'cats','n':6}")), 1);
     assert_true(b.last.params_differ);
-    assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'pay','_meta':{'k':2}}}"),
-                     NEVER);
-    assert_int_equal(ask(&b, "{'method':'tools/call','params':{'name':'pay','_meta':{'k':1}}}"),
-                     7);
-    assert_int_equal(ask(&b, ASK("read", "{'f':'a'}")), 5);
+    assert_int_equal(
+        match_request(&b, "{'method':'tools/call','params':{'name':'pay','_meta':{'k':2}}}"),
+        NEVER);
+    assert_int_equal(
+        match_request(&b, "{'method':'tools/call','params':{'name':'pay','_meta':{'k':1}}}"),
+        7);
+    assert_int_equal(match_request(&b, REQUEST("read", "{'f':'a'}")), 5);
     assert_false(b.last.params_differ);
-    assert_int_equal(ask(&b, ASK("read", "{'f':'a'}")), EXHAUSTED);
+    assert_int_equal(match_request(&b, REQUEST("read", "{'f':'a'}")), EXHAUSTED);
     /* A prompt of that name is no tool. */
     assert_int_equal(
-        ask(&b, "{'method':'prompts/get','params':{'name':'log','arguments':{'a':2}}}"), NEVER);
+        match_request(&b,
+                      "{'method':'prompts/get','params':{'name':'log','arguments':{'a':2}}}"),
+        NEVER);
     assert_int_equal(
-        ask(&b, "{'method':'prompts/get','params':{'name':'log','arguments':{'a':1}}}"), 9);
+        match_request(&b,
+                      "{'method':'prompts/get','params':{'name':'log','arguments':{'a':1}}}"),
+        9);
     assert_int_equal(
-        ask(&b, "{'method':'prompts/get','params':{'name':'log','arguments':{'a':1}}}"), -9);
+        match_request(&b,
+                      "{'method':'prompts/get','params':{'name':'log','arguments':{'a':1}}}"),
+        -9);
     tear_down(&b);
 }
 

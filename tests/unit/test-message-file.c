@@ -18,13 +18,13 @@
 #define TWO "{ \"id\" : 1, \"result\":{\"x\":1.50}}"
 #define RECORDING HEAD LINE(1, "c2s", ONE) LINE(2, "s2c", TWO)
 
-static void say_nothing(void *to, struct str line)
+static void ignore_line(void *to, struct str line)
 {
     (void)to;
     (void)line;
 }
 
-static const struct log quiet = { .level = LOG_ERROR, .write = say_nothing };
+static const struct log quiet = { .level = LOG_ERROR, .write = ignore_line };
 
 /* Keeps every message, and remembers where. */
 struct keeper {

@@ -77,7 +77,7 @@ static void check_owner(const char *traffic, const char *task, const char *want)
 #define RESULT "c2s {'id':8,'method':'tasks/result','params':{'taskId':'T'}}\n"
 #define CANCEL "c2s {'method':'notifications/cancelled','params':{'requestId':1}}\n"
 #define LOG "s2c {'method':'notifications/message'}\n"
-#define ASK "s2c {'id':1,'method':'sampling/createMessage'}\n"
+#define REQUEST "s2c {'id':1,'method':'sampling/createMessage'}\n"
 #define X(n) "session=1 x=" #n " "
 #define Z(n) "x=" #n " "
 
@@ -98,20 +98,20 @@ static void pings_and_subscriptions_own_nothing(void **state)
     check_owner(PING LOG, "", "none");
     check_owner(PING CALL LOG, "", "inferred 2");
     check_owner(LISTEN LOG, "", "none");
-    check_owner(LISTEN CALL ASK, "", "inferred 2");
+    check_owner(LISTEN CALL REQUEST, "", "inferred 2");
 }
 
 static void a_server_request_belongs_to_a_method_that_allows_it(void **state)
 {
     (void)state;
-    check_owner(LIST CALL ASK, "", "inferred 2");
+    check_owner(LIST CALL REQUEST, "", "inferred 2");
     check_owner(LIST CALL LOG, "", "ambiguous 1");
-    check_owner(LIST ASK, "", "inferred 1");
-    check_owner(LIST CALL CALL2 ASK, "", "ambiguous 2");
-    check_owner(CALL RESULT ASK, "", "ambiguous 1");
-    check_owner(CALL RESULT ASK, "T", "certain 2");
-    check_owner(CALL RESULT ASK, "U", "ambiguous 1");
-    check_owner(CALL CALL2 RESULT ASK, "T", "certain 3");
+    check_owner(LIST REQUEST, "", "inferred 1");
+    check_owner(LIST CALL CALL2 REQUEST, "", "ambiguous 2");
+    check_owner(CALL RESULT REQUEST, "", "ambiguous 1");
+    check_owner(CALL RESULT REQUEST, "T", "certain 2");
+    check_owner(CALL RESULT REQUEST, "U", "ambiguous 1");
+    check_owner(CALL CALL2 RESULT REQUEST, "T", "certain 3");
 }
 
 static void a_stream_names_its_only_request(void **state)
@@ -120,7 +120,7 @@ static void a_stream_names_its_only_request(void **state)
     check_owner(X(1) CALL X(2) CALL2 X(2) LOG, "", "certain 2");
     check_owner(X(1) CALL X(2) CANCEL X(1) LOG, "", "certain 1");
     check_owner(X(1) CALL X(1) CALL2 X(1) LOG, "", "ambiguous 1");
-    check_owner(X(1) LIST X(1) CALL X(1) ASK, "", "inferred 2");
+    check_owner(X(1) LIST X(1) CALL X(1) REQUEST, "", "inferred 2");
     check_owner(X(1) LISTEN X(1) LOG, "", "certain 1");
     check_owner(Z(1) PING Z(1) LOG, "", "certain 1");
 }
@@ -272,7 +272,7 @@ static bool has_start(struct str line, const char *const *starts)
 }
 
 /* The traffic of a story: its lines up to what must come of it. */
-static void feed_story(struct sink *to, const char *path)
+static void feed_input(struct sink *to, const char *path)
 {
     static const char *const ends[] = { "operations", "options", NULL };
     static const char *const recorded[] = { "c2s ",     "s2c ",     "| ",      "@",
@@ -358,8 +358,8 @@ static void show_and_replay_name_the_same_owners(void **state)
     buf_init(&got, 1 << 24);
     buf_init(&file, 1 << 24);
     buf_init(&want, 1 << 24);
-    add_differences(&got, "tests/operations/*.play", feed_story);
-    add_differences(&got, "tests/playbook/*.play", feed_story);
+    add_differences(&got, "tests/operations/*.play", feed_input);
+    add_differences(&got, "tests/playbook/*.play", feed_input);
     add_differences(&got, "tests/formats/*/*.sample", feed_file);
     assert_true(file_read_all(&file, &sys_real, DIFFERENCES, &e));
     for (rest = buf_str(&file); rest.len;) {

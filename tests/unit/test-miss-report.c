@@ -13,16 +13,16 @@ static const char recording[] =
     "s2c {'id':4,'result':{}}\n";
 
 /* The explanation of one miss; data with ' for ". */
-struct told {
+struct miss_run {
     struct loaded_index of;
     struct matcher matcher;
-    struct used_set spent;
+    struct used_set used;
     struct terse_scanned live;
     struct miss_report why;
 };
 
 /* To a client that has used up the strands before `used_before`. */
-static void explain_to(struct told *t, uint32_t used_before, enum match_mode mode,
+static void explain_to(struct miss_run *t, uint32_t used_before, enum match_mode mode,
                        const char *recorded, const char *live, const struct match *found)
 {
     struct match_options how = {
@@ -32,20 +32,20 @@ static void explain_to(struct told *t, uint32_t used_before, enum match_mode mod
 
     loaded_index_init(&t->of, mode, recorded);
     matcher_init(&t->matcher, &t->of.index, &how, &t->of.fuzzy);
-    used_set_init(&t->spent, t->of.index.call_count);
+    used_set_init(&t->used, t->of.index.call_count);
     for (uint32_t op = 1; op < used_before; op++)
-        used_set_mark(&t->spent, op, true);
+        used_set_mark(&t->used, op, true);
     m = mcp_classify(terse_scan(&t->live, live), &t->live.arena);
-    miss_report_build(&t->why, &t->matcher, &t->spent, &m, found);
+    miss_report_build(&t->why, &t->matcher, &t->used, &m, found);
 }
 
-static void explain_in(struct told *t, enum match_mode mode, const char *recorded,
+static void explain_in(struct miss_run *t, enum match_mode mode, const char *recorded,
                        const char *live, const struct match *found)
 {
     explain_to(t, 0, mode, recorded, live, found);
 }
 
-static void explain(struct told *t, const char *recorded, const char *live, bool exhausted)
+static void explain(struct miss_run *t, const char *recorded, const char *live, bool exhausted)
 {
     struct match found = { .outcome = exhausted ? MATCH_EXHAUSTED : MATCH_NOT_RECORDED,
                            .last_used = exhausted ? 4 : 0,
@@ -55,11 +55,11 @@ static void explain(struct told *t, const char *recorded, const char *live, bool
     explain_in(t, MATCH_SEQUENTIAL, recorded, live, &found);
 }
 
-static void forget(struct told *t)
+static void forget(struct miss_run *t)
 {
     miss_report_release(&t->why);
     terse_scanned_release(&t->live);
-    used_set_release(&t->spent);
+    used_set_release(&t->used);
     matcher_release(&t->matcher);
     loaded_index_release(&t->of);
 }
@@ -75,7 +75,7 @@ static void check(const char *live, bool exhausted, const char *message, const c
 {
     struct arena a = { 0 };
     struct str data_and_hint;
-    struct told t;
+    struct miss_run t;
 
     explain(&t, recording, live, exhausted);
     assert_str(buf_str(&t.why.message), str_z(message));
@@ -165,7 +165,7 @@ static void uncompared_values_are_no_difference(void **state)
 static void five_of_many_differences_are_listed(void **state)
 {
     struct terse_scanned data;
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     explain(&t, "c2s {'id':1,'method':'m','params':{'a':1,'b':1,'c':1,'d':1,'e':1,'f':1}}",
@@ -183,7 +183,7 @@ static void long_values_and_names_are_shortened(void **state)
 {
     struct terse_scanned data;
     struct buf recorded, live;
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     buf_init(&recorded, 1 << 24);
@@ -247,7 +247,7 @@ static void hints_depend_on_the_options(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct told t;
+        struct miss_run t;
 
         explain_to(&t, rows[i].used_before, rows[i].mode, recording, rows[i].live, &never);
         if (!strstr(buf_z(&t.why.log_line), rows[i].help))
@@ -274,7 +274,7 @@ static void the_hint_for_an_exhausted_match_comes_from_the_matcher(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct match found = rows[i].found;
-        struct told t;
+        struct miss_run t;
 
         if (found.outcome != MATCH_OUT_OF_ORDER)
             found.outcome = MATCH_EXHAUSTED;
@@ -286,7 +286,7 @@ static void the_hint_for_an_exhausted_match_comes_from_the_matcher(void **state)
 }
 
 /* `count` calls, of which the last is the nearest. */
-static void look_among(struct told *t, int count)
+static void look_among(struct miss_run *t, int count)
 {
     static const struct match never = { .outcome = MATCH_NOT_RECORDED };
     struct buf text;
@@ -302,7 +302,7 @@ static void look_among(struct told *t, int count)
 
 static void all_candidates_are_compared(void **state)
 {
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     look_among(&t, MISS_REPORT_CALLS_MAX);
@@ -314,7 +314,7 @@ static void all_candidates_are_compared(void **state)
 
 static void a_limited_comparison_is_reported(void **state)
 {
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     look_among(&t, MISS_REPORT_CALLS_MAX + 1);
@@ -329,7 +329,7 @@ static void in_total_order_the_next_call_is_reported(void **state)
     static const struct match early = { .outcome = MATCH_OUT_OF_ORDER,
                                         .call = 2,
                                         .any_order_helps = true };
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     explain_in(&t, MATCH_SEQUENTIAL, recording,
@@ -349,7 +349,7 @@ static void in_total_order_the_next_call_is_reported(void **state)
 static void a_call_of_the_other_protocol_is_reported_as_such(void **state)
 {
     static const struct match uncrossed = { .outcome = MATCH_OTHER_PROTOCOL, .call = 2 };
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     explain_in(&t, MATCH_SEQUENTIAL, recording,
@@ -370,7 +370,7 @@ static void a_call_of_the_other_protocol_is_reported_as_such(void **state)
 static void redacted_values_are_no_difference(void **state)
 {
     static const struct match never = { .outcome = MATCH_NOT_RECORDED };
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     explain_in(&t, MATCH_BY_REQUEST,
@@ -391,7 +391,7 @@ static void the_outcome_of_an_equal_call_is_reported(void **state)
         "x=2 c2s {'id':1,'method':'tools/call','params':{'name':'u'}}\n"
         "| {'type':'http','ev':'response','status':401,'by':'server','exchange':2}\n"
         "x=2 http end server\n";
-    struct told t;
+    struct miss_run t;
 
     (void)state;
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'t'}}", false);

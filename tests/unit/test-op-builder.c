@@ -54,7 +54,7 @@ static void bench_release(struct bench *b)
     op_lines_release(&b->tally);
 }
 
-static void pour(struct bench *b, struct buf *traffic)
+static void feed(struct bench *b, struct buf *traffic)
 {
     terse_feed_plain(&b->sink, buf_str(traffic));
     buf_clear(traffic);
@@ -87,7 +87,7 @@ static void the_number_of_open_requests_is_limited(void **state)
             buf_printf(&traffic, "s2c {\"method\":\"x\",\"params\":{\"_meta\":{\"io."
                                  "modelcontextprotocol/subscriptionId\":\"l\"}}}\n");
     }
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     assert_true(b.most_open <= LIMIT_OPEN_OPERATIONS);
     assert_true(b.most_held <= LIMIT_OPEN_OPERATION_BYTES);
     assert_int_equal(op_builder_evicted(&b.builder), MANY + 1 - b.builder.open_ops.count);
@@ -98,7 +98,7 @@ static void the_number_of_open_requests_is_limited(void **state)
     given_up = (unsigned)op_builder_evicted(&b.builder) - 10;
     buf_printf(&traffic, "s2c {\"id\":%u,\"result\":{}}\n", given_up);
     buf_printf(&traffic, "s2c {\"id\":0,\"result\":{}}\ns2c {\"id\":\"l\",\"result\":{}}\n");
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     finish(&b);
     assert_int_equal(b.tally.ended, MANY + 3);
     assert_line(&b, MANY + 1,
@@ -126,7 +126,7 @@ static void unfinished_lists_are_limited(void **state)
                    "c2s {\"id\":%d,\"method\":\"tools/list\"}\n"
                    "s2c {\"id\":%d,\"result\":{\"tools\":[],\"nextCursor\":\"%d\"}}\n",
                    i, i, i);
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     assert_true(b.most_open <= LIMIT_OPEN_OPERATIONS);
     assert_true(b.most_held <= LIMIT_OPEN_OPERATION_BYTES);
     assert_int_equal(op_builder_evicted(&b.builder), 0); /* they were answered */
@@ -152,7 +152,7 @@ static void a_task_may_be_polled_without_limit(void **state)
                    "c2s {\"id\":%d,\"method\":\"tasks/get\",\"params\":{\"taskId\":\"t\"}}\n"
                    "s2c {\"id\":%d,\"result\":{\"taskId\":\"t\",\"status\":\"working\"}}\n",
                    i, i);
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     assert_int_equal(b.most_open, 2);
     assert_true(b.most_held < 4096);
     finish(&b);
@@ -174,11 +174,11 @@ static void ids_of_a_megabyte_are_limited(void **state)
     buf_init(&traffic, (size_t)1 << 28);
     for (int i = 0; i < 10; i++)
         buf_printf(&traffic, "c2s {\"id\":\"%d%01000000d\",\"method\":\"a\"}\n", i, 0);
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     assert_int_equal(b.builder.open_ops.count, 4);
     assert_int_equal(op_builder_evicted(&b.builder), 6);
     buf_printf(&traffic, "s2c {\"id\":\"%d%01000000d\",\"result\":{}}\n", 5, 0);
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     assert_true(str_starts(op_lines_get(&b.tally, 11), STR("11<6:after-end response s2c ")));
     assert_true(
         str_ends(op_lines_get(&b.tally, 11), STR(" ok after-end truncated | 1:response")));
@@ -250,7 +250,7 @@ static bool locate(struct operation_sink *self, const struct operation_event *ev
 
 static void an_operation_has_its_position_and_size(void **state)
 {
-    static const char hello[] = "{'id':1,'method':'initialize'}";
+    static const char initialize_message[] = "{'id':1,'method':'initialize'}";
     struct locator found = { .sink = { locate } };
     struct err e = ERR_NONE;
     struct op_builder g;
@@ -265,7 +265,7 @@ static void an_operation_has_its_position_and_size(void **state)
     assert_int_equal(found.latest.session, 4); /* the answer brought it */
     assert_int_equal(found.latest.first_us, 10);
     assert_int_equal(found.latest.last_us, 25);
-    assert_int_equal(found.latest.request_bytes, strlen(hello));
+    assert_int_equal(found.latest.request_bytes, strlen(initialize_message));
     assert_int_equal(found.latest.response_bytes, strlen("{'id':1,'result':{}}"));
     assert_int_equal(found.latest.bytes,
                      found.latest.request_bytes + found.latest.response_bytes);
@@ -429,7 +429,7 @@ static void random_traffic_gives_every_message_an_operation(void **state)
         make_traffic(&traffic, seed, 5, 1500);
         op_lines_of_traffic(buf_str(&traffic), &first);
         bench_init(&b);
-        pour(&b, &traffic);
+        feed(&b, &traffic);
         finish(&b);
         op_lines_write(&b.tally, &second);
         assert_str(buf_str(&second), buf_str(&first)); /* the same every time */
@@ -450,7 +450,7 @@ static void dropped_operations_are_neither_lost_nor_reported_twice(void **state)
     buf_init(&traffic, (size_t)1 << 26);
     make_traffic(&traffic, 7, 30000, 70000);
     bench_init(&b);
-    pour(&b, &traffic);
+    feed(&b, &traffic);
     assert_int_equal(b.most_open, LIMIT_OPEN_OPERATIONS);
     assert_true(op_builder_evicted(&b.builder) > 100);
     finish(&b);

@@ -45,7 +45,8 @@ static void the_outcome_of_a_response_depends_on_the_failing_side(void **state)
 }
 
 /* A request, its answer, and a request that may go on with it. */
-static void check(const char *asked, const char *answered, const char *next, bool goes_on)
+static void check(const char *request_text, const char *response_text, const char *next,
+                  bool goes_on)
 {
     struct buf traffic, got;
     struct arena a = { 0 };
@@ -53,7 +54,7 @@ static void check(const char *asked, const char *answered, const char *next, boo
     buf_init(&traffic, 1 << 16);
     buf_init(&got, 1 << 16);
     buf_printf(&traffic, "c2s {'id':1,%s}\ns2c {'id':1,'result':{%s}}\nc2s {'id':2,%s}\n",
-               asked, answered, next);
+               request_text, response_text, next);
     op_lines_of_traffic(terse_json(&a, buf_z(&traffic)), &got);
     if (!strstr(buf_z(&got), goes_on ? "\n2<1:" : "\n2 c2s "))
         fail_msg("%s\n%s", buf_z(&traffic), buf_z(&got));

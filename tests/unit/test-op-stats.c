@@ -38,10 +38,10 @@ static void finish(struct op_stats_run *d)
     op_stats_finish(&d->op_stats);
 }
 
-static void tell(struct op_stats_run *d, const char *story)
+static void tell(struct op_stats_run *d, const char *input)
 {
     open_desk(d);
-    terse_feed(&d->builder.sink, story);
+    terse_feed(&d->builder.sink, input);
     finish(d);
 }
 

@@ -58,7 +58,7 @@ static void end(struct open_ops_run *d, struct open_op *op)
     open_ops_end(&d->open_ops, op);
 }
 
-static void assert_told(const struct open_ops_run *d, const char *want)
+static void assert_reported(const struct open_ops_run *d, const char *want)
 {
     struct buf got;
 
@@ -90,7 +90,7 @@ static void operations_are_numbered_at_their_start_and_reported_at_their_end(voi
     turn(&d, 19);
     add(&d, b);
     end(&d, b);
-    assert_told(
+    assert_reported(
         &d, "1 c2s a id=1 ok server-request*1 total=4 | 1:request 3:request\n"
             "2<1:server-request c2s b id=1 ok server-request*1 total=12 | 2:request 4:request\n"
             "3<2:server-request c2s c id=1 ok total=0 | 2:request\n");
@@ -135,7 +135,7 @@ static void a_parent_and_its_children_end_together(void **state)
     turn(&d, 65);
     add(&d, a);
     end(&d, a);
-    assert_told(
+    assert_reported(
         &d,
         "1 c2s a id=1 ok server-request*2 total=65 server=30 wait=35 | 1:request 8:request\n"
         "2<1:server-request c2s b id=1 ok server-request*1 total=50 server=30 wait=20 | "

@@ -4,9 +4,9 @@
 #include "test.h"
 #include "text-cases.h"
 
-static void check_story(const char *story, bool passes, const char *says)
+static void check_playbook(const char *playbook, bool passes, const char *says)
 {
-    text_cases_check(op_lines_run_case, story, passes, says);
+    text_cases_check(op_lines_run_case, playbook, passes, says);
 }
 
 #define PING                                                                                   \
@@ -18,14 +18,14 @@ static void check_story(const char *story, bool passes, const char *says)
 static void a_playbook_fails_on_every_deviation(void **state)
 {
     (void)state;
-    check_story(PING "1 c2s ping id=1 pending | 1:request\n", true, "");
-    check_story(PING "# so\n\n1 c2s ping id=1 pending | 1:request\n# well\n", true, "");
-    check_story(PING "1 c2s ping id=1 ok | 1:request\n", false,
-                "5:\n  got  1 c2s ping id=1 pending | 1:request\n"
-                "  want 1 c2s ping id=1 ok | 1:request");
-    check_story(PING, false, "5:\n  got  1 c2s ping id=1 pending | 1:request\n  want ");
-    check_story(PING "1 c2s ping id=1 pending | 1:request\n2 c2s\n", false,
-                "6:\n  got  \n  want 2 c2s");
+    check_playbook(PING "1 c2s ping id=1 pending | 1:request\n", true, "");
+    check_playbook(PING "# so\n\n1 c2s ping id=1 pending | 1:request\n# well\n", true, "");
+    check_playbook(PING "1 c2s ping id=1 ok | 1:request\n", false,
+                   "5:\n  got  1 c2s ping id=1 pending | 1:request\n"
+                   "  want 1 c2s ping id=1 ok | 1:request");
+    check_playbook(PING, false, "5:\n  got  1 c2s ping id=1 pending | 1:request\n  want ");
+    check_playbook(PING "1 c2s ping id=1 pending | 1:request\n2 c2s\n", false,
+                   "6:\n  got  \n  want 2 c2s");
 }
 
 static void the_first_and_last_messages_are_kept(void **state)

@@ -15,7 +15,7 @@ struct conversation {
 static bool take(struct sink *self, const struct record *r, struct err *e)
 {
     struct conversation *t = (struct conversation *)self;
-    const struct pairing_request *asked;
+    const struct pairing_request *request;
     struct arena a = { 0 };
     struct mcp_message m;
 
@@ -27,10 +27,10 @@ static bool take(struct sink *self, const struct record *r, struct err *e)
     if (m.kind == MCP_REQUEST) {
         t->fresh = pairing_add_request(&t->pairs, r, &m, r->message.seq);
     } else if (mcp_is_response(&m)) {
-        asked = pairing_match_response(&t->pairs, r, &m);
-        if (asked)
+        request = pairing_match_response(&t->pairs, r, &m);
+        if (request)
             buf_printf(&t->text, "%llu:%llu ", (unsigned long long)r->message.seq,
-                       (unsigned long long)asked->tag);
+                       (unsigned long long)request->tag);
         else
             buf_printf(&t->text, "%llu:- ", (unsigned long long)r->message.seq);
     }
@@ -367,7 +367,7 @@ static void a_peek_reports_its_certainty(void **state)
 }
 
 /* One more than may wait, with ids of `kinds` different values. */
-static void ask_too_often(struct conversation *t, size_t kinds)
+static void add_too_many_requests(struct conversation *t, size_t kinds)
 {
     struct buf traffic;
 
@@ -384,7 +384,7 @@ static void beyond_the_limit_the_oldest_request_is_dropped_as_unanswered(void **
 
     (void)state;
     conversation_init(&t);
-    ask_too_often(&t, LIMIT_OPEN_REQUESTS * 2);
+    add_too_many_requests(&t, LIMIT_OPEN_REQUESTS * 2);
     assert_int_equal(t.pairs.count, LIMIT_OPEN_REQUESTS);
     terse_feed(&t.sink, "s2c {'id':0,'result':{}}\n"
                         "s2c {'id':1,'result':{}}\n"
@@ -409,7 +409,7 @@ static void dropped_requests_are_reported(void **state)
     (void)state;
     conversation_init(&t);
     t.pairs.on_evict = note_evicted;
-    ask_too_often(&t, LIMIT_OPEN_REQUESTS * 2);
+    add_too_many_requests(&t, LIMIT_OPEN_REQUESTS * 2);
     assert_int_equal(evicted_tag, 1);
     conversation_release(&t);
 }
@@ -420,7 +420,7 @@ static void beyond_the_limit_equal_ids_are_dropped_too(void **state)
 
     (void)state;
     conversation_init(&t);
-    ask_too_often(&t, 1);
+    add_too_many_requests(&t, 1);
     terse_feed(&t.sink, "s2c {'id':0,'result':{}}\n"
                         "s2c {'id':0,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:2 2:3 "));

@@ -6,7 +6,7 @@
 
 struct bench {
     struct engine_run stepper;
-    struct actions say;
+    struct actions actions;
     struct passthrough up;
     uint64_t timers;
 };
@@ -21,8 +21,8 @@ static void set_up_one(struct bench *b, bool returns)
 {
     b->timers = 0;
     engine_run_init(&b->stepper, TO_CLIENT, nothing, b);
-    actions_init(&b->say, &b->stepper.out);
-    passthrough_init(&b->up, &b->say, &b->timers, returns);
+    actions_init(&b->actions, &b->stepper.out);
+    passthrough_init(&b->up, &b->actions, &b->timers, returns);
 }
 
 static void set_up(struct bench *b)
@@ -33,7 +33,7 @@ static void set_up(struct bench *b)
 static void tear_down(struct bench *b)
 {
     passthrough_release(&b->up);
-    actions_release(&b->say);
+    actions_release(&b->actions);
     engine_run_release(&b->stepper);
 }
 
@@ -52,26 +52,27 @@ static bool tell(struct bench *b, enum who who, const char *text)
     struct record r = { .kind = RECORD_MESSAGE };
     struct terse_scanned s;
     struct mcp_message m = mcp_classify(terse_scan(&s, text), &s.arena);
-    bool heard = true;
+    bool was_handled = true;
 
     r.message.msg = m.root;
     if (who == CLIENT_GREETS)
         passthrough_note_initialize(&b->up, &m);
     else if (who == CLIENT_ANSWERS)
-        heard = passthrough_handle_client_response(&b->up, &m);
+        was_handled = passthrough_handle_client_response(&b->up, &m);
     else if (who == CLIENT_NOTIFIES)
         passthrough_handle_notification(&b->up, &m);
     else if (who == CLIENT_CANCELS)
-        heard = passthrough_handle_cancel(&b->up, &m, b);
+        was_handled = passthrough_handle_cancel(&b->up, &m, b);
     else if (who == SERVER)
         passthrough_handle_record(&b->up, &r);
     else
         passthrough_forward(&b->up, &m, who == CLIENT_ASKS_MODERN, b);
     terse_scanned_release(&s);
-    return heard;
+    return was_handled;
 }
 
-#define GREETING "up<< {'jsonrpc':'2.0','id':'mcpreel-greeting','method':'initialize','params':"
+#define INITIALIZE                                                                             \
+    "up<< {'jsonrpc':'2.0','id':'mcpreel-greeting','method':'initialize','params':"
 
 static void the_upstream_gets_initialize_then_the_request(void **state)
 {
@@ -84,7 +85,7 @@ static void the_upstream_gets_initialize_then_the_request(void **state)
     tell(&b, CLIENT_ASKS, "{'id':'x','method':'m','params':{'a':1.0}}");
     tell(&b, CLIENT_ASKS, "{'id':7,'method':'n'}");
     assert_actions(&b.stepper,
-                   "start upstream\n" GREETING "{'who':'live'}}\ntimer 1 in 60000000 us\n");
+                   "start upstream\n" INITIALIZE "{'who':'live'}}\ntimer 1 in 60000000 us\n");
     tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
     assert_actions(
         &b.stepper,
@@ -137,17 +138,17 @@ static void responses_and_progress_go_back_to_the_client(void **state)
     (void)state;
     set_up(&b);
     buf_init(&w.text, 1 << 16);
-    b.say.route.exchange = 4;
+    b.actions.route.exchange = 4;
     tell(&b, CLIENT_ASKS_MODERN,
          "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
-    b.say.route.exchange = 5;
+    b.actions.route.exchange = 5;
     tell(&b, CLIENT_ASKS_MODERN,
          "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
     assert_actions(&b.stepper,
                    "start upstream\ntimer 1 in 300000000 us\n"
                    "up<< {'id':1,'method':'m','params':{'_meta':{'progressToken':1}}}\n"
                    "up<< {'id':2,'method':'m','params':{'_meta':{'progressToken':2}}}\n");
-    b.say.out = &w.out;
+    b.actions.out = &w.out;
     tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':2}}");
     tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':'t'}}");
     tell(&b, SERVER, "{'method':'notifications/message'}");
@@ -172,9 +173,9 @@ static void requests_of_a_disconnected_client_are_cancelled(void **state)
 
     (void)state;
     set_up(&b);
-    b.say.route.exchange = 4;
+    b.actions.route.exchange = 4;
     tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
-    b.say.route.exchange = 5;
+    b.actions.route.exchange = 5;
     tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     passthrough_drop_calls(&b.up, NULL, 0); /* another client */
@@ -385,7 +386,7 @@ static void an_upstream_that_ends_without_pending_requests_has_not_failed(void *
 
 #define STATUS_500 "'message':'m','data':{'httpStatus':500}}}"
 
-static void ask_and_answer(struct bench *b, const char *answer)
+static void send_and_respond(struct bench *b, const char *answer)
 {
     tell(b, CLIENT_ASKS_MODERN, "{'id':7,'method':'m'}");
     buf_clear(&b->stepper.actions);
@@ -399,13 +400,13 @@ static void an_error_response_with_any_data_is_forwarded(void **state)
 
     (void)state;
     set_up_one(&b, false);
-    ask_and_answer(&b, "{'id':1,'error':{'code':-32000," STATUS_500);
+    send_and_respond(&b, "{'id':1,'error':{'code':-32000," STATUS_500);
     assert_actions(&b.stepper, "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
     tear_down(&b);
     set_up_one(&b, true);
-    ask_and_answer(&b, "{'id':1,'error':{'code':-32603," STATUS_500);
+    send_and_respond(&b, "{'id':1,'error':{'code':-32603," STATUS_500);
     assert_actions(&b.stepper, "<< {'id':7,'error':{'code':-32603," STATUS_500 "\n");
-    ask_and_answer(&b, "{'id':2,'error':{'code':-32000," STATUS_500);
+    send_and_respond(&b, "{'id':2,'error':{'code':-32000," STATUS_500);
     assert_actions(&b.stepper, "report warn passthrough server: m\n"
                                "<< {'id':7,'error':{'code':-32000," STATUS_500 "\n");
     tear_down(&b);

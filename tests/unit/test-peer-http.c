@@ -22,14 +22,14 @@ struct bench {
     struct loop *loop;
     struct peer *server;
     struct terse_traffic traffic;
-    struct buf heard, logged;
+    struct buf received, logged;
     const char *last, *before; /* what is to be recorded before anything is heard */
 };
 
 static void note(struct bench *b, const char *what, struct str text)
 {
-    buf_printf(&b->heard, "%s%.*s\n", what, STR_ARG(text));
-    if (memmem(b->heard.at, b->heard.len, b->last, strlen(b->last)))
+    buf_printf(&b->received, "%s%.*s\n", what, STR_ARG(text));
+    if (memmem(b->received.at, b->received.len, b->last, strlen(b->last)))
         loop_stop(b->loop);
 }
 
@@ -67,7 +67,7 @@ static void open_bench(struct bench *b, const struct fake_server_step *script, b
     *b = (struct bench){ .loop = loop_new(),
                          .log = { .level = LOG_INFO, .write = add_line, .arg = &b->logged } };
     b->app.log = &b->log;
-    buf_init(&b->heard, 1 << 20);
+    buf_init(&b->received, 1 << 20);
     buf_init(&b->logged, 1 << 20);
     terse_traffic_init(&b->traffic);
     fake_server_start(&b->peer, script);
@@ -87,7 +87,7 @@ static void close_bench(struct bench *b)
     peer_free(b->server);
     loop_free(b->loop);
     terse_traffic_release(&b->traffic);
-    buf_release(&b->heard);
+    buf_release(&b->received);
     buf_release(&b->logged);
     fake_server_join(&b->peer);
 }
@@ -105,8 +105,8 @@ static void messages_are_posted_and_recorded_before_they_are_forwarded(void **st
         FAKE_TEXT(SEES, "POST /mcp?key=1 HTTP/1.1\r\nHost: 127.0.0.1:"),
         FAKE_N(GULP, 5), /* the port */
         FAKE_TEXT(SEES, "\r\n" MANNERS "X-Key: k\r\nContent-Length: 24\r\n\r\n" PING(1)),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                        "Content-Length: 20\r\n\r\n" PONG(1)),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "Content-Length: 20\r\n\r\n" PONG(1)),
         FAKE(EOF),
         FAKE(DONE),
     };
@@ -117,9 +117,9 @@ static void messages_are_posted_and_recorded_before_they_are_forwarded(void **st
     b.before = "s2c {'id':1,'result':{}}";
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "result");
-    assert_str(buf_str(&b.heard), STR(PONG(1) "\n"));
+    assert_str(buf_str(&b.received), STR(PONG(1) "\n"));
     peer_end(b.server, true);
-    assert_non_null(strstr(buf_z(&b.heard), "done"));
+    assert_non_null(strstr(buf_z(&b.received), "done"));
     assert_null(strstr(buf_z(&b.traffic.records.text), "key=1"));
     buf_add_ch(&b.traffic.records.text, '\0');
     assert_non_null(
@@ -141,7 +141,7 @@ static void an_aborted_response_is_reported_to_client_and_recording(void **state
     b.before = "http end error why=the server closed the connection without a response";
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "error");
-    assert_str(buf_str(&b.heard),
+    assert_str(buf_str(&b.received),
                STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32000,\"message\":\"the "
                    "server closed the connection without a response\"}}\n"));
     assert_str(
@@ -159,7 +159,7 @@ static void an_invalid_response_is_recorded_first(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_N(GULP, sizeof REQUEST - 1),
-        FAKE_TEXT(SAYS, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"),
         FAKE(EOF),
         FAKE(DONE),
     };
@@ -170,7 +170,7 @@ static void an_invalid_response_is_recorded_first(void **state)
     b.before = "http end server why=the server accepted the request but sent no response";
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "error");
-    assert_non_null(strstr(buf_z(&b.heard), "sent no response (status 202)"));
+    assert_non_null(strstr(buf_z(&b.received), "sent no response (status 202)"));
     close_bench(&b);
 }
 
@@ -179,8 +179,8 @@ static void a_peer_works_without_recording(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_N(GULP, sizeof REQUEST - 1),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
-                        "data: " PONG(1) "\n\ndata: {\"method\":\"more\"}\n\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                         "data: " PONG(1) "\n\ndata: {\"method\":\"more\"}\n\n"),
         FAKE(EOF),
         FAKE(DONE),
     };
@@ -190,16 +190,16 @@ static void a_peer_works_without_recording(void **state)
     open_bench(&b, script, false);
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "more");
-    assert_str(buf_str(&b.heard), STR(PONG(1) "\n{\"method\":\"more\"}\n"));
+    assert_str(buf_str(&b.received), STR(PONG(1) "\n{\"method\":\"more\"}\n"));
     peer_stop(b.server, STR_NONE); /* what is under way is dropped: the server sees its end */
-    assert_non_null(strstr(buf_z(&b.heard), "done"));
+    assert_non_null(strstr(buf_z(&b.received), "done"));
     assert_int_equal(b.traffic.records.text.len, 0);
     close_bench(&b);
 }
 
 static bool is_quiet(struct bench *b)
 {
-    return !strstr(buf_z(&b->heard), "result");
+    return !strstr(buf_z(&b->received), "result");
 }
 
 static void reading_a_response_can_be_paused(void **state)
@@ -207,8 +207,8 @@ static void reading_a_response_can_be_paused(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_N(GULP, sizeof REQUEST - 1),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                        "Content-Length: 20\r\n\r\n" PONG(1)),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "Content-Length: 20\r\n\r\n" PONG(1)),
         FAKE(EOF),
         FAKE(DONE),
     };
@@ -252,7 +252,7 @@ static void the_status_of_the_latest_failure_is_kept(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_N(GULP, sizeof REQUEST - 1),
-        FAKE_TEXT(SAYS, REFUSAL("403 Forbidden")),
+        FAKE_TEXT(SENDS, REFUSAL("403 Forbidden")),
         FAKE(ACCEPT),
         FAKE_N(GULP, sizeof REQUEST - 1),
         FAKE(CLOSE),
@@ -269,7 +269,7 @@ static void the_status_of_the_latest_failure_is_kept(void **state)
     assert_int_equal(b.server->outcome.error_status, 403);
     assert_int_equal(b.server->outcome.lost_reason.len, 0);
     assert_false(b.server->outcome.unanswered);
-    buf_clear(&b.heard);
+    buf_clear(&b.received);
     peer_send(b.server, STR(PING(2)));
     run_until(&b, "error");
     assert_int_equal(b.server->outcome.error_status, 0);
@@ -344,9 +344,9 @@ static void check_end(const struct fake_server_step *script, bool await)
 static void the_peer_ends_after_its_queue(void **state)
 {
     static const struct fake_server_step script[] = {
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, SESSION_OPENED),
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, OK_EMPTY),
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "DELETE /mcp"), FAKE_TEXT(SAYS, OK_EMPTY),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SENDS, SESSION_OPENED),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SENDS, OK_EMPTY),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "DELETE /mcp"), FAKE_TEXT(SENDS, OK_EMPTY),
         FAKE(DONE),
     };
 
@@ -357,8 +357,8 @@ static void the_peer_ends_after_its_queue(void **state)
 static void the_queue_is_dropped_if_no_response_is_awaited(void **state)
 {
     static const struct fake_server_step script[] = {
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SAYS, SESSION_OPENED),
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "DELETE /mcp"), FAKE_TEXT(SAYS, OK_EMPTY),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"),   FAKE_TEXT(SENDS, SESSION_OPENED),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "DELETE /mcp"), FAKE_TEXT(SENDS, OK_EMPTY),
         FAKE(DONE),
     };
 

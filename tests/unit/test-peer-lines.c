@@ -17,8 +17,8 @@ struct lines_bench {
     struct loop *loop;
     struct driver drive;
     struct peer_lines server;
-    struct buf told;
-    int heard;
+    struct buf reported;
+    int received;
     bool again; /* asks again */
 };
 
@@ -27,14 +27,14 @@ static void step(void *engine, const struct event *ev)
     struct lines_bench *b = engine;
 
     if (ev->kind == EVENT_UPSTREAM_LOST) {
-        buf_printf(&b->told, "lost %.*s ", STR_ARG(ev->why));
+        buf_printf(&b->reported, "lost %.*s ", STR_ARG(ev->why));
         peer_lines_end(&b->server, false);
         return;
     }
     assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
     assert_int_equal(ev->record->message.dir, TO_CLIENT);
-    buf_printf(&b->told, "%.*s ", STR_ARG(json_raw(ev->record->message.msg)));
-    if (++b->heard == 1 && b->again)
+    buf_printf(&b->reported, "%.*s ", STR_ARG(json_raw(ev->record->message.msg)));
+    if (++b->received == 1 && b->again)
         peer_lines_send(&b->server, STR("{\"id\":2,\"method\":\"ping\"}"));
     else if (b->again)
         assert_true(peer_lines_end(&b->server, false));
@@ -52,14 +52,14 @@ static void on_stopped(void *to, struct str why)
     struct lines_bench *b = to;
 
     (void)why;
-    buf_add(&b->told, STR("gone"));
+    buf_add(&b->reported, STR("gone"));
     loop_stop(b->loop);
 }
 
 static const struct peer_lines_events lines_events = { .exited = on_stopped };
 
 /* Logs each event of the engine. */
-static void unheard(void *to, struct str line)
+static void not_received(void *to, struct str line)
 {
     (void)to;
     fail_msg("%.*s", STR_ARG(line));
@@ -74,9 +74,9 @@ static void lines_open_bench(struct lines_bench *b, int port)
     struct err e = ERR_NONE;
 
     *b = (struct lines_bench){ .loop = loop_new(),
-                               .log = { .level = LOG_INFO, .write = unheard } };
+                               .log = { .level = LOG_INFO, .write = not_received } };
     b->app.log = &b->log;
-    buf_init(&b->told, 1 << 16);
+    buf_init(&b->reported, 1 << 16);
     driver_init(&b->drive, &b->app, b->loop, step, b, act, b);
     peer_lines_init(&b->server, &b->drive, EVENT_UPSTREAM_RECORD, LOG_INFO, &lines_events, b);
     b->server.reconnect_hint = STR("the next request starts a new one");
@@ -90,14 +90,14 @@ static void lines_close_bench(struct lines_bench *b)
     peer_lines_release(&b->server);
     driver_release(&b->drive);
     loop_free(b->loop);
-    buf_release(&b->told);
+    buf_release(&b->reported);
 }
 
 static void the_engine_may_send_during_an_event(void **state)
 {
     static const struct fake_server_step script[] = {
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"), FAKE_TEXT(SAYS, ANSWER(1)),
-        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"), FAKE_TEXT(SAYS, ANSWER(2)),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"), FAKE_TEXT(SENDS, ANSWER(1)),
+        FAKE(ACCEPT), FAKE_TEXT(SEES, "POST /mcp"), FAKE_TEXT(SENDS, ANSWER(2)),
         FAKE(DONE),
     };
     struct fake_server peer;
@@ -108,14 +108,15 @@ static void the_engine_may_send_during_an_event(void **state)
     lines_open_bench(&b, peer.port);
     b.again = true;
     peer_lines_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
-    assert_int_equal(b.told.len, 0); /* no effect during a step */
+    assert_int_equal(b.reported.len, 0); /* no effect during a step */
     loop_run(b.loop);
-    assert_str(buf_str(&b.told), STR("{\"id\":1,\"result\":{}} {\"id\":2,\"result\":{}} gone"));
+    assert_str(buf_str(&b.reported),
+               STR("{\"id\":1,\"result\":{}} {\"id\":2,\"result\":{}} gone"));
     lines_close_bench(&b);
     fake_server_join(&peer);
 }
 
-#define HELLO                                                                                  \
+#define INITIALIZE                                                                             \
     "{\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
 
 static void the_engine_gets_the_end_of_a_session(void **state)
@@ -123,13 +124,13 @@ static void the_engine_gets_the_end_of_a_session(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                        "Mcp-Session-Id: s\r\nContent-Length: 20\r\nConnection: close\r\n\r\n"
-                        "{\"id\":1,\"result\":{}}"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "Mcp-Session-Id: s\r\nContent-Length: 20\r\nConnection: close\r\n\r\n"
+                         "{\"id\":1,\"result\":{}}"),
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n"
-                        "Connection: close\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n"
+                         "Connection: close\r\n\r\n"),
         FAKE(DONE),
     };
     struct fake_server peer;
@@ -138,10 +139,10 @@ static void the_engine_gets_the_end_of_a_session(void **state)
     (void)state;
     fake_server_start(&peer, script);
     lines_open_bench(&b, peer.port);
-    peer_lines_send(&b.server, STR(HELLO));
+    peer_lines_send(&b.server, STR(INITIALIZE));
     peer_lines_send(&b.server, STR("{\"id\":2,\"method\":\"ping\"}"));
     loop_run(b.loop);
-    assert_str(buf_str(&b.told),
+    assert_str(buf_str(&b.reported),
                STR("{\"id\":1,\"result\":{}} "
                    "lost the server ended the session; the next request starts a new one "
                    "{\"jsonrpc\":\"2.0\",\"id\":2,\"error\":{"
@@ -170,7 +171,7 @@ static void the_engine_gets_and_reports_an_unreachable_server(void **state)
     lines_open_bench(&b, peer.port);
     peer_lines_send(&b.server, STR("{\"id\":1,\"method\":\"ping\"}"));
     loop_run(b.loop);
-    assert_str(buf_str(&b.told), str_z(want));
+    assert_str(buf_str(&b.reported), str_z(want));
     lines_close_bench(&b);
 }
 
@@ -191,7 +192,7 @@ struct single_witness {
     struct driver drive;
     struct peer_lines server;
     struct loop *loop;
-    struct buf heard, logged;
+    struct buf received, logged;
     bool end_on_record;
 };
 
@@ -201,10 +202,10 @@ static void single_step(void *engine, const struct event *ev)
 
     assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
     if (ev->record->kind == RECORD_MESSAGE)
-        buf_add(&w->heard, json_raw(ev->record->message.msg));
+        buf_add(&w->received, json_raw(ev->record->message.msg));
     else
-        buf_add(&w->heard, STR("raw"));
-    buf_add_ch(&w->heard, '\n');
+        buf_add(&w->received, STR("raw"));
+    buf_add_ch(&w->received, '\n');
     if (w->end_on_record)
         assert_true(peer_lines_end(&w->server, false));
 }
@@ -220,14 +221,14 @@ static void on_closed(void *to)
 {
     struct single_witness *w = to;
 
-    buf_add(&w->heard, STR("closed\n"));
+    buf_add(&w->received, STR("closed\n"));
 }
 
 static void on_gone(void *to, struct str why)
 {
     struct single_witness *w = to;
 
-    buf_printf(&w->heard, "gone: %.*s\n", STR_ARG(why));
+    buf_printf(&w->received, "gone: %.*s\n", STR_ARG(why));
     assert_false(peer_lines_end(&w->server, false));
     loop_stop(w->loop);
 }
@@ -245,7 +246,7 @@ static void single_open_witness(struct single_witness *w, struct log *l,
 {
     *l = (struct log){ .level = LOG_INFO, .write = add_line, .arg = &w->logged };
     *w = (struct single_witness){ .app = { .log = l }, .loop = loop_new() };
-    buf_init(&w->heard, 1 << 16);
+    buf_init(&w->received, 1 << 16);
     buf_init(&w->logged, 1 << 16);
     driver_init(&w->drive, &w->app, w->loop, single_step, w, single_act, w);
     peer_lines_init(&w->server, &w->drive, EVENT_UPSTREAM_RECORD, LOG_INFO, events, w);
@@ -256,12 +257,12 @@ static void single_close_witness(struct single_witness *w)
     peer_lines_release(&w->server);
     driver_release(&w->drive);
     loop_free(w->loop);
-    buf_release(&w->heard);
+    buf_release(&w->received);
     buf_release(&w->logged);
 }
 
 static void check(char *const *argv, bool end_on_record, const struct peer_lines_events *events,
-                  const char *heard, const char *logged)
+                  const char *received, const char *logged)
 {
     struct err e = ERR_NONE;
     struct single_witness w;
@@ -272,9 +273,9 @@ static void check(char *const *argv, bool end_on_record, const struct peer_lines
     peer_lines_send(&w.server, STR("lost: it is not there yet"));
     assert_true(peer_lines_start(&w.server, w.loop, &(struct peer_target){ .argv = argv }, &e));
     peer_lines_send(&w.server, STR("{\"method\":\"m\"}"));
-    assert_int_equal(w.heard.len, 0);
+    assert_int_equal(w.received.len, 0);
     loop_run(w.loop);
-    assert_str(buf_str(&w.heard), str_z(heard));
+    assert_str(buf_str(&w.received), str_z(received));
     assert_str(buf_str(&w.logged), str_z(logged));
     single_close_witness(&w);
 }
@@ -313,7 +314,7 @@ static void the_outcome_is_kept(void **state)
     assert_int_equal(w.server.peer->outcome.exit_code, 3);
     assert_int_equal(w.server.peer->outcome.signum, 0);
     assert_int_equal(w.server.peer->outcome.last_stderr.len, 4096);
-    assert_true(str_ends(buf_str(&w.heard), STR("000\n")));
+    assert_true(str_ends(buf_str(&w.received), STR("000\n")));
     single_close_witness(&w);
 }
 
@@ -333,7 +334,7 @@ static void a_failed_start_is_an_error(void **state)
                                "directory");
     assert_false(peer_lines_end(&w.server, false));
     loop_run(w.loop);
-    assert_int_equal(w.heard.len, 0);
+    assert_int_equal(w.received.len, 0);
     single_close_witness(&w);
 }
 

@@ -10,7 +10,7 @@ struct witness {
     struct driver drive;
     struct peer_pool servers;
     struct loop *loop;
-    struct buf told;
+    struct buf reported;
     uint64_t end_on_message; /* this one; 0: none */
     bool finish_on_message;
 };
@@ -21,11 +21,11 @@ static void step(void *engine, const struct event *ev)
     unsigned long long number = ev->server;
 
     if (ev->kind == EVENT_UPSTREAM_CLOSED) {
-        buf_printf(&w->told, "%llu gone: %.*s\n", number, STR_ARG(ev->why));
+        buf_printf(&w->reported, "%llu gone: %.*s\n", number, STR_ARG(ev->why));
         return;
     }
     assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
-    buf_printf(&w->told, "%llu said %.*s\n", number,
+    buf_printf(&w->reported, "%llu said %.*s\n", number,
                STR_ARG(json_raw(ev->record->message.msg)));
     if (ev->server == w->end_on_message)
         peer_pool_end(&w->servers, ev->server);
@@ -44,14 +44,14 @@ static void on_started(void *to, uint64_t number)
 {
     struct witness *w = to;
 
-    buf_printf(&w->told, "%llu started\n", (unsigned long long)number);
+    buf_printf(&w->reported, "%llu started\n", (unsigned long long)number);
 }
 
 static void on_noise(void *to, uint64_t number, struct str bytes, struct str why)
 {
     struct witness *w = to;
 
-    buf_printf(&w->told, "%llu noise '%.*s': %.*s\n", (unsigned long long)number,
+    buf_printf(&w->reported, "%llu noise '%.*s': %.*s\n", (unsigned long long)number,
                STR_ARG(bytes), STR_ARG(why));
 }
 
@@ -59,7 +59,7 @@ static void on_stderr(void *to, uint64_t number, struct str text)
 {
     struct witness *w = to;
 
-    buf_printf(&w->told, "%llu stderr %.*s", (unsigned long long)number, STR_ARG(text));
+    buf_printf(&w->reported, "%llu stderr %.*s", (unsigned long long)number, STR_ARG(text));
 }
 
 static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
@@ -67,7 +67,7 @@ static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
     struct str why = buf_str(&how->stop_reason);
     struct witness *w = to;
 
-    buf_printf(&w->told, "%llu exited %d %d%s%.*s\n", (unsigned long long)number,
+    buf_printf(&w->reported, "%llu exited %d %d%s%.*s\n", (unsigned long long)number,
                how->exit_code, how->signum, why.len ? ": " : "", STR_ARG(why));
 }
 
@@ -75,7 +75,7 @@ static void on_all_gone(void *to)
 {
     struct witness *w = to;
 
-    buf_add(&w->told, STR("all gone\n"));
+    buf_add(&w->reported, STR("all gone\n"));
     loop_stop(w->loop);
 }
 
@@ -93,7 +93,7 @@ static void open_witness(struct witness *w, char *const *argv)
     const struct peer_target target = { .argv = argv };
 
     *w = (struct witness){ .app = { .log = &quiet }, .loop = loop_new() };
-    buf_init(&w->told, 1 << 16);
+    buf_init(&w->reported, 1 << 16);
     driver_init(&w->drive, &w->app, w->loop, step, w, act, w);
     peer_pool_init(&w->servers, w->loop, &w->drive, &target, &watch, w);
 }
@@ -103,7 +103,7 @@ static void close_witness(struct witness *w)
     peer_pool_release(&w->servers);
     driver_release(&w->drive);
     loop_free(w->loop);
-    buf_release(&w->told);
+    buf_release(&w->reported);
 }
 
 static void start(struct witness *w, uint64_t number)
@@ -128,12 +128,12 @@ static void messages_become_events_with_the_number_of_the_server(void **state)
     peer_pool_send(&w.servers, 4, STR("{}")); /* of no server */
     peer_pool_send(&w.servers, 5, STR("{\"method\":\"m\"}"));
     loop_run(w.loop);
-    assert_str(buf_str(&w.told), STR("5 started\n"
-                                     "5 said {\"method\":\"m\"}\n"
-                                     "5 noise 'noise': not JSON\n"
-                                     "5 stderr words\n"
-                                     "5 exited 3 0\n"
-                                     "5 gone: 'sh' ended with exit code 3\n"));
+    assert_str(buf_str(&w.reported), STR("5 started\n"
+                                         "5 said {\"method\":\"m\"}\n"
+                                         "5 noise 'noise': not JSON\n"
+                                         "5 stderr words\n"
+                                         "5 exited 3 0\n"
+                                         "5 gone: 'sh' ended with exit code 3\n"));
     close_witness(&w);
 }
 
@@ -148,14 +148,14 @@ static void the_end_of_the_last_server_is_reported(void **state)
     start(&w, 1);
     peer_pool_send(&w.servers, 1, STR("{\"method\":\"m\"}"));
     loop_run(w.loop);
-    assert_str(buf_str(&w.told), STR("1 started\n"
-                                     "1 said {\"method\":\"m\"}\n"
-                                     "1 exited 0 9\n"
-                                     "1 gone: 'sh' was ended by signal 9\n"
-                                     "all gone\n"));
-    buf_clear(&w.told);
+    assert_str(buf_str(&w.reported), STR("1 started\n"
+                                         "1 said {\"method\":\"m\"}\n"
+                                         "1 exited 0 9\n"
+                                         "1 gone: 'sh' was ended by signal 9\n"
+                                         "all gone\n"));
+    buf_clear(&w.reported);
     peer_pool_finish(&w.servers);
-    assert_str(buf_str(&w.told), STR("all gone\n"));
+    assert_str(buf_str(&w.reported), STR("all gone\n"));
     close_witness(&w);
 }
 
@@ -173,7 +173,7 @@ static void a_server_that_reads_nothing_is_stopped(void **state)
     for (int i = 0; i < 5; i++)
         peer_pool_send(&w.servers, 1, str_n(much, sizeof much));
     loop_run(w.loop);
-    assert_str(buf_str(&w.told),
+    assert_str(buf_str(&w.reported),
                STR("1 started\n"
                    "1 exited 0 15: 'sleep' does not read its stdin; mcpreel ended it\n"
                    "1 gone: 'sleep' does not read its stdin; mcpreel ended it\n"));
@@ -189,7 +189,7 @@ static void a_server_that_closes_stdout_and_runs_on_is_ended(void **state)
     open_witness(&w, argv);
     start(&w, 1);
     loop_run(w.loop);
-    assert_str(buf_str(&w.told),
+    assert_str(buf_str(&w.reported),
                STR("1 started\n"
                    "1 exited 0 15: 'sh' closed stdout but did not exit; mcpreel ended it\n"
                    "1 gone: 'sh' closed stdout but did not exit; mcpreel ended it\n"));
@@ -208,7 +208,7 @@ static void a_server_that_runs_on_without_clients_is_ended(void **state)
     start(&w, 1);
     loop_run(w.loop);
     assert_str(
-        buf_str(&w.told),
+        buf_str(&w.reported),
         STR("1 started\n"
             "1 said {\"method\":\"m\"}\n"
             "1 exited 0 15: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"
@@ -240,7 +240,7 @@ static void a_failed_start_is_an_error(void **state)
     assert_false(peer_pool_start(&w.servers, 1, &errnum, &e));
     assert_int_equal(errnum, ENOENT);
     assert_int_equal(e.kind, ERR_PEER);
-    assert_int_equal(w.told.len, 0);
+    assert_int_equal(w.reported.len, 0);
     close_witness(&w);
 }
 

@@ -9,7 +9,7 @@ struct bench {
     struct app app;
     struct loop *loop;
     struct peer *server;
-    struct buf heard;
+    struct buf received;
     bool stop_on_stderr;
 };
 
@@ -17,14 +17,14 @@ static void on_message(void *to, struct str message)
 {
     struct bench *b = to;
 
-    buf_printf(&b->heard, "%.*s\n", STR_ARG(message));
+    buf_printf(&b->received, "%.*s\n", STR_ARG(message));
 }
 
 static void on_stderr(void *to, struct str text)
 {
     struct bench *b = to;
 
-    buf_printf(&b->heard, "stderr %.*s", STR_ARG(text));
+    buf_printf(&b->received, "stderr %.*s", STR_ARG(text));
     if (b->stop_on_stderr) {
         peer_stop(b->server, STR("talks too much"));
         peer_stop(b->server, STR("is stopped once"));
@@ -41,14 +41,14 @@ static void on_closed(void *to)
 {
     struct bench *b = to;
 
-    buf_add(&b->heard, STR("closed\n"));
+    buf_add(&b->received, STR("closed\n"));
 }
 
 static void on_exited(void *to)
 {
     struct bench *b = to;
 
-    buf_add(&b->heard, STR("exited\n"));
+    buf_add(&b->received, STR("exited\n"));
     peer_send(b->server, STR("too late"));
     peer_end(b->server, true);
     peer_stop(b->server, STR("has gone"));
@@ -70,7 +70,7 @@ static bool start(struct bench *b, const struct peer_target *target,
     struct peer_owner owner = { .events = events, .to = b, .recorder = recorder, .conn = 3 };
 
     *b = (struct bench){ .app = { .log = &quiet }, .loop = loop_new() };
-    buf_init(&b->heard, 1 << 16);
+    buf_init(&b->received, 1 << 16);
     owner.loop = b->loop;
     owner.app = &b->app;
     return peer_stdio_start(&b->server, target, &owner, errnum, e);
@@ -95,7 +95,7 @@ static void close_bench(struct bench *b)
 {
     peer_free(b->server);
     loop_free(b->loop);
-    buf_release(&b->heard);
+    buf_release(&b->received);
 }
 
 static void lines_and_stderr_are_reported_then_its_exit(void **state)
@@ -107,11 +107,11 @@ static void lines_and_stderr_are_reported_then_its_exit(void **state)
     peer_send(b.server, STR("{}"));
     peer_end(b.server, true);
     loop_run(b.loop);
-    assert_true(str_starts(buf_str(&b.heard), STR("{}\n")) ||
-                str_starts(buf_str(&b.heard), STR("stderr oops\n{}\n")));
-    assert_non_null(strstr(buf_z(&b.heard), "stderr oops\n")); /* any time before its exit */
-    assert_non_null(strstr(buf_z(&b.heard), "closed\n"));
-    assert_true(str_ends(buf_str(&b.heard), STR("exited\n")));
+    assert_true(str_starts(buf_str(&b.received), STR("{}\n")) ||
+                str_starts(buf_str(&b.received), STR("stderr oops\n{}\n")));
+    assert_non_null(strstr(buf_z(&b.received), "stderr oops\n")); /* any time before its exit */
+    assert_non_null(strstr(buf_z(&b.received), "closed\n"));
+    assert_true(str_ends(buf_str(&b.received), STR("exited\n")));
     assert_int_equal(b.server->outcome.exit_code, 3);
     assert_str(buf_str(&b.server->outcome.exit_text), STR("'sh' ended with exit code 3"));
     assert_str(buf_str(&b.server->outcome.last_stderr), STR("oops"));
@@ -176,7 +176,7 @@ static void an_owner_may_omit_events(void **state)
     open_bench(&b, "echo oops >&2; echo '{}'", &few);
     peer_read(b.server, false); /* without effect */
     loop_run(b.loop);
-    assert_str(buf_str(&b.heard), STR("{}\nexited\n"));
+    assert_str(buf_str(&b.received), STR("{}\nexited\n"));
     close_bench(&b);
 }
 
@@ -206,7 +206,7 @@ static void the_process_gets_the_environment_of_the_target(void **state)
     assert_true(
         start(&b, &(struct peer_target){ .argv = argv, .env = env }, &few, NULL, &errnum, &e));
     loop_run(b.loop);
-    assert_str(buf_str(&b.heard), STR("here\nexited\n"));
+    assert_str(buf_str(&b.received), STR("here\nexited\n"));
     close_bench(&b);
 }
 

@@ -14,14 +14,14 @@ struct bench {
     struct app app;
     struct loop *loop;
     struct peer *server;
-    struct buf heard;
+    struct buf received;
 };
 
 static void on_message(void *to, struct str message)
 {
     struct bench *b = to;
 
-    buf_printf(&b->heard, "%.*s\n", STR_ARG(message));
+    buf_printf(&b->received, "%.*s\n", STR_ARG(message));
     peer_end(b->server, true);
 }
 
@@ -29,14 +29,14 @@ static void on_closed(void *to)
 {
     struct bench *b = to;
 
-    buf_add(&b->heard, STR("closed\n"));
+    buf_add(&b->received, STR("closed\n"));
 }
 
 static void on_exited(void *to)
 {
     struct bench *b = to;
 
-    buf_add(&b->heard, STR("exited\n"));
+    buf_add(&b->received, STR("exited\n"));
     loop_stop(b->loop);
 }
 
@@ -54,17 +54,17 @@ static void check_session(const struct peer_target *target, bool in_engine)
     struct err e = ERR_NONE;
     int errnum;
 
-    buf_init(&b.heard, 1 << 16);
+    buf_init(&b.received, 1 << 16);
     assert_true(peer_start(&b.server, target, &owner, &errnum, &e));
     peer_send(b.server, STR(PING));
     loop_run(b.loop);
-    assert_str(buf_str(&b.heard), STR(PONG "\nclosed\nexited\n"));
+    assert_str(buf_str(&b.received), STR(PONG "\nclosed\nexited\n"));
     assert_int_equal(b.server->outcome.exit_code, 0);
     assert_int_equal(b.server->outcome.error_status, 0);
     assert_false(b.server->outcome.unanswered);
     peer_free(b.server);
     loop_free(b.loop);
-    buf_release(&b.heard);
+    buf_release(&b.received);
 }
 
 static void a_session_is_the_same_over_stdio(void **state)
@@ -81,8 +81,8 @@ static void a_session_is_the_same_over_http(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                        "Content-Length: 20\r\nConnection: close\r\n\r\n" PONG),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "Content-Length: 20\r\nConnection: close\r\n\r\n" PONG),
         FAKE(DONE),
     };
 

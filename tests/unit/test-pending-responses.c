@@ -20,7 +20,8 @@ static void close_bench(struct bench *b)
     action_log_release(&b->scribe);
 }
 
-static struct pending_response *ask(struct bench *b, uint64_t exchange, const char *accept)
+static struct pending_response *add_request(struct bench *b, uint64_t exchange,
+                                            const char *accept)
 {
     struct headers f = { .at = NULL };
     struct media_type_accept takes;
@@ -43,16 +44,16 @@ static void the_first_message_decides_the_shape_of_the_response(void **state)
 
     (void)state;
     open_bench(&b);
-    pending_respond(&b.turns, ask(&b, 1, BOTH), STR("{\"a\":1}"));
+    pending_respond(&b.turns, add_request(&b, 1, BOTH), STR("{\"a\":1}"));
     assert_logged(&b.scribe, "1 200 json {\"a\":1}\n");
-    x = ask(&b, 2, BOTH);
+    x = add_request(&b, 2, BOTH);
     assert_true(pending_can_stream(x));
     pending_send(&b.turns, x, STR("{\"b\":1}"));
     pending_respond(&b.turns, x, STR("{\"b\":2}"));
     assert_logged(&b.scribe, "2 200 sse\n2 << {\"b\":1}\n2 << {\"b\":2}\n2 end\n");
-    pending_respond(&b.turns, ask(&b, 3, "text/event-stream"), STR("{\"c\":1}"));
+    pending_respond(&b.turns, add_request(&b, 3, "text/event-stream"), STR("{\"c\":1}"));
     assert_logged(&b.scribe, "3 200 sse\n3 << {\"c\":1}\n3 end\n");
-    x = ask(&b, 4, "application/json");
+    x = add_request(&b, 4, "application/json");
     assert_false(pending_can_stream(x));
     pending_respond(&b.turns, x, STR("{\"d\":1}"));
     assert_logged(&b.scribe, "4 200 json {\"d\":1}\n");
@@ -68,8 +69,8 @@ static void the_status_depends_on_the_error_only_in_the_stateless_protocol(void 
 
     (void)state;
     open_bench(&b);
-    pending_respond(&b.turns, ask(&b, 1, BOTH), STR(error));
-    x = ask(&b, 2, BOTH);
+    pending_respond(&b.turns, add_request(&b, 1, BOTH), STR(error));
+    x = add_request(&b, 2, BOTH);
     x->stateless = true;
     pending_respond(&b.turns, x, STR(error));
     assert_logged(&b.scribe, "1 200 json {\"error\":{\"code\":-32601}}\n"
@@ -84,14 +85,14 @@ static void responses_of_a_batch_are_one_array_or_events(void **state)
 
     (void)state;
     open_bench(&b);
-    x = ask(&b, 1, BOTH);
+    x = add_request(&b, 1, BOTH);
     x->responses_left = 2;
     x->is_batch = true;
     pending_respond(&b.turns, x, STR("{\"a\":1}"));
     assert_logged(&b.scribe, "");
     pending_respond(&b.turns, x, STR("{\"a\":2}"));
     assert_logged(&b.scribe, "1 200 json [{\"a\":1},{\"a\":2}]\n");
-    x = ask(&b, 2, "text/event-stream");
+    x = add_request(&b, 2, "text/event-stream");
     x->responses_left = 2;
     x->is_batch = true;
     pending_respond(&b.turns, x, STR("{\"a\":1}"));
@@ -102,7 +103,7 @@ static void responses_of_a_batch_are_one_array_or_events(void **state)
 
 static struct pending_response *in_session(struct bench *b, uint64_t exchange)
 {
-    struct pending_response *x = ask(b, exchange, BOTH);
+    struct pending_response *x = add_request(b, exchange, BOTH);
 
     x->session = 1;
     x->has_ids = true;
@@ -194,19 +195,19 @@ static void a_begun_response_is_not_rejected(void **state)
 
     (void)state;
     open_bench(&b);
-    pending_reject(&b.turns, ask(&b, 1, BOTH), &v, STR("7"));
+    pending_reject(&b.turns, add_request(&b, 1, BOTH), &v, STR("7"));
     assert_logged(&b.scribe,
                   "1 502 json {\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32000,\"message\":"
                   "\"no\"},\"id\":7}\n");
-    x = ask(&b, 2, BOTH);
+    x = add_request(&b, 2, BOTH);
     pending_send(&b.turns, x, STR("{}"));
     pending_reject(&b.turns, x, &v, STR("7"));
     assert_logged(&b.scribe, "2 200 sse\n2 << {}\n2 end\n");
-    x = ask(&b, 3, BOTH);
+    x = add_request(&b, 3, BOTH);
     pending_disconnect(&b.turns, 3);
     pending_reject(&b.turns, x, &v, STR("7"));
     assert_logged(&b.scribe, "");
-    ask(&b, 4, BOTH); /* is given back with the rest */
+    add_request(&b, 4, BOTH); /* is given back with the rest */
     close_bench(&b);
 }
 

@@ -3,7 +3,7 @@
 #include "base/buf.h"
 #include "test.h"
 
-static unsigned judge(struct str text, unsigned around)
+static unsigned findings_of(struct str text, unsigned around)
 {
     struct json_fault fault;
     unsigned found;
@@ -44,7 +44,7 @@ static void a_lone_surrogate_is_found_at_any_position(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (judge(str_z(cases[i].text), 0) != (cases[i].lone ? JSON_LONE_SURROGATE : 0u))
+        if (findings_of(str_z(cases[i].text), 0) != (cases[i].lone ? JSON_LONE_SURROGATE : 0u))
             fail_msg("wrong about %s", cases[i].text);
 }
 
@@ -67,14 +67,15 @@ static void nesting_is_counted_as_jq_does(void **state)
 
     (void)state;
     buf_init(&b, 1 << 20);
-    assert_int_equal(judge(nested(&b, 256, "[", "]"), 0), 0);
-    assert_int_equal(judge(nested(&b, 257, "[", "]"), 0), JSON_TOO_DEEP);
-    assert_int_equal(judge(nested(&b, 128, "{\"a\":", "}"), 0), 0);
-    assert_int_equal(judge(nested(&b, 129, "{\"a\":", "}"), 0), JSON_TOO_DEEP);
-    assert_int_equal(judge(nested(&b, 127, "{\"a\":", "}"), JSON_OBJECT_DEPTH), 0);
-    assert_int_equal(judge(nested(&b, 128, "{\"a\":", "}"), JSON_OBJECT_DEPTH), JSON_TOO_DEEP);
-    assert_int_equal(judge(nested(&b, 85, "[{\"a\":", "}]"), 0), 0);
-    assert_int_equal(judge(nested(&b, 86, "[{\"a\":", "}]"), 0), JSON_TOO_DEEP);
+    assert_int_equal(findings_of(nested(&b, 256, "[", "]"), 0), 0);
+    assert_int_equal(findings_of(nested(&b, 257, "[", "]"), 0), JSON_TOO_DEEP);
+    assert_int_equal(findings_of(nested(&b, 128, "{\"a\":", "}"), 0), 0);
+    assert_int_equal(findings_of(nested(&b, 129, "{\"a\":", "}"), 0), JSON_TOO_DEEP);
+    assert_int_equal(findings_of(nested(&b, 127, "{\"a\":", "}"), JSON_OBJECT_DEPTH), 0);
+    assert_int_equal(findings_of(nested(&b, 128, "{\"a\":", "}"), JSON_OBJECT_DEPTH),
+                     JSON_TOO_DEEP);
+    assert_int_equal(findings_of(nested(&b, 85, "[{\"a\":", "}]"), 0), 0);
+    assert_int_equal(findings_of(nested(&b, 86, "[{\"a\":", "}]"), 0), JSON_TOO_DEEP);
     buf_release(&b);
 }
 
@@ -88,8 +89,8 @@ static void values_side_by_side_are_not_deep(void **state)
     for (int i = 0; i < 1000; i++)
         buf_add(&b, STR(",{\"a\":[{}],\"b\":{}},[[]]"));
     buf_add_ch(&b, ']');
-    assert_int_equal(judge(buf_str(&b), 250), 0);
-    assert_int_equal(judge(buf_str(&b), 252), JSON_TOO_DEEP);
+    assert_int_equal(findings_of(buf_str(&b), 250), 0);
+    assert_int_equal(findings_of(buf_str(&b), 252), JSON_TOO_DEEP);
     buf_release(&b);
 }
 

@@ -196,7 +196,7 @@ static void a_process_that_ignores_sigterm_is_killed_with_its_group(void **state
     end(&b);
 }
 
-static void hear_it(void *to)
+static void receive_output(void *to)
 {
     struct bench *b = to;
 
@@ -212,14 +212,14 @@ static void a_process_that_writes_gets_more_time(void **state)
     close_stdin(&b);
     process_expect_exit(b.process);
     process_note_drained(b.process);
-    b.later = timer_new(b.loop, hear_it, &b);
+    b.later = timer_new(b.loop, receive_output, &b);
     timer_set(b.later, 600);
     run(&b);
     assert_took(&b, 1400);
     end(&b);
 }
 
-static void hear_a_word(void *to, bool can_read, bool can_write)
+static void receive_word(void *to, bool can_read, bool can_write)
 {
     struct bench *b = to;
     char word[64];
@@ -240,7 +240,7 @@ static void a_process_that_writes_while_we_wait_for_a_processor_gets_more_time(v
 
     (void)state;
     start(&b, "echo; for i in 1 2 3 4 5 6 7 8 9; do sleep 0.2; echo; done; exit 6");
-    words = fd_poll_open(b.loop, b.fds.out, hear_a_word, &b);
+    words = fd_poll_open(b.loop, b.fds.out, receive_word, &b);
     fd_poll_set(words, true, false);
     close_stdin(&b);
     process_expect_exit(b.process);
@@ -270,7 +270,7 @@ static int burn(void)
     return 5;
 }
 
-static void crowd_a_processor(pid_t burners[BURNERS])
+static void load_processor(pid_t burners[BURNERS])
 {
     cpu_set_t one;
 
@@ -299,7 +299,7 @@ static void a_process_without_a_processor_gets_more_time(void **state)
 
     (void)state;
     assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
-    crowd_a_processor(burners);
+    load_processor(burners);
     start_command(&b, argv);
     close_stdin(&b);
     process_expect_exit(b.process);

@@ -11,19 +11,19 @@
 #include "trace/limits.h"
 
 /* The messages of the reader to the user. */
-struct heard {
+struct received {
     struct log log;
     struct buf text;
 };
 
-static void hear(void *to, struct str line)
+static void receive(void *to, struct str line)
 {
-    buf_add(&((struct heard *)to)->text, line);
+    buf_add(&((struct received *)to)->text, line);
 }
 
-static void heard_init(struct heard *h)
+static void received_init(struct received *h)
 {
-    *h = (struct heard){ .log = { .level = LOG_INFO, .write = hear, .arg = h } };
+    *h = (struct received){ .log = { .level = LOG_INFO, .write = receive, .arg = h } };
     buf_init(&h->text, 1 << 16);
 }
 
@@ -68,11 +68,11 @@ static void a_long_file_is_read_in_windows(void **state)
     enum { COUNT = 1000 }; /* 2 MB: several windows */
     struct err e = ERR_NONE;
     struct reader *r;
-    struct heard h;
+    struct received h;
     struct buf text;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     make_long_recording(&text, COUNT);
     temp_dir_put("file", buf_str(&text));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
@@ -97,9 +97,9 @@ static void short_reads_give_the_same_records(void **state)
         struct fault_sys f;
         struct err e = ERR_NONE;
         struct reader *r;
-        struct heard h;
+        struct received h;
 
-        heard_init(&h);
+        received_init(&h);
         fault_init(&f);
         fault_short(&f, FAULT_READ, 1, FAULT_FOREVER, steps[i]);
         assert_true(reader_open(&r, &f.sys, "file", &h.log, &e));
@@ -114,11 +114,11 @@ static void a_line_of_megabytes_is_read(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
     struct buf text;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     buf_init(&text, (size_t)1 << 26);
     buf_add(&text, STR(HEAD));
     buf_printf(&text, MESSAGE, 1, 5000000, 7);
@@ -142,10 +142,10 @@ static void a_too_long_line_is_rejected_with_its_position(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     temp_dir_put("file", STR(HEAD "{\"type\":\"message\",\"x\":\""));
     assert_int_equal(truncate("file", (off_t)LIMIT_LINE * 3), 0);
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
@@ -162,10 +162,10 @@ static void warnings_are_logged_and_counted(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     temp_dir_put("file", STR("\n" HEAD HEAD "{\"type\":\"mess"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -187,10 +187,10 @@ static void an_error_has_its_position(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     temp_dir_put("file", STR(HEAD "\n  {\"type\":\"message\",\"seq\":-1}\n"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -202,16 +202,16 @@ static void an_error_has_its_position(void **state)
 }
 
 /* The records that a damaged file gives to a repair, and the warnings. */
-static void check_salvaged(struct str content, const char *records, const char *heard)
+static void check_salvaged(struct str content, const char *records, const char *received)
 {
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
     struct terse t;
-    struct heard h;
+    struct received h;
     enum next_result next;
 
-    heard_init(&h);
+    received_init(&h);
     terse_init(&t);
     temp_dir_put("file", content);
     assert_true(reader_open_for_repair(&r, &sys_real, "file", &h.log, &e));
@@ -220,7 +220,7 @@ static void check_salvaged(struct str content, const char *records, const char *
     if (next == NEXT_ERROR)
         buf_printf(&t.text, "%s", e.msg);
     assert_str(buf_str(&t.text), str_z(records));
-    assert_str(buf_str(&h.text), str_z(heard));
+    assert_str(buf_str(&h.text), str_z(received));
     reader_close(r);
     terse_release(&t);
     buf_release(&h.text);
@@ -257,10 +257,10 @@ static void in_strict_mode_skipped_lines_are_reported(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     temp_dir_put("file", STR(HEAD NOISE("\xff")));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_next(r, &rec, &e), NEXT_RECORD);
@@ -275,9 +275,9 @@ static void assert_not_opened(const struct sys *sys, enum err_kind kind, const c
     int before = open_fd_count();
     struct reader *r = NULL;
     struct err e = ERR_NONE;
-    struct heard h;
+    struct received h;
 
-    heard_init(&h);
+    received_init(&h);
     assert_false(reader_open(&r, sys, "file", &h.log, &e));
     assert_string_equal(e.msg, msg);
     assert_int_equal(e.kind, kind);
@@ -320,10 +320,10 @@ static void a_utf8_byte_order_mark_is_skipped(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     temp_dir_put("file", STR("\xef\xbb\xbf" HEAD "{}\n"));
     assert_true(reader_open(&r, &sys_real, "file", &h.log, &e));
     assert_int_equal(reader_offset(r), 3);
@@ -344,12 +344,12 @@ static void a_failed_read_is_reported_at_any_position(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
     struct buf text;
     enum next_result next;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     make_long_recording(&text, 1000);
     temp_dir_put("file", buf_str(&text));
     fault_init(&f);
@@ -371,11 +371,11 @@ static void a_failed_read_is_reported_at_any_position(void **state)
 static void read_all_gives_every_record_to_the_sink(void **state)
 {
     struct err e = ERR_NONE;
-    struct heard h;
+    struct received h;
     struct terse t;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     terse_init(&t);
     temp_dir_put(
         "file",
@@ -390,11 +390,11 @@ static void read_all_stops_at_an_error_of_sink_or_file(void **state)
 {
     int before = open_fd_count();
     struct err e = ERR_NONE;
-    struct heard h;
+    struct received h;
     struct terse t;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     terse_init(&t);
     temp_dir_put(
         "file",
@@ -421,11 +421,11 @@ static void a_growing_file_is_read_to_its_end(void **state)
     struct err e = ERR_NONE;
     struct record rec;
     struct reader *r;
-    struct heard h;
+    struct received h;
     struct buf whole;
 
     (void)state;
-    heard_init(&h);
+    received_init(&h);
     buf_init(&whole, 4096);
     buf_add(&whole, STR(first));
     temp_dir_put("grows.jsonl", STR(first));

@@ -18,8 +18,8 @@ static void assert_has(struct str text, const char *part)
 }
 
 /* The program with a client that says this and closes, and a server that keeps to a script. */
-static int play(const struct fake_server_step *script, const char *said, const char *heard,
-                struct buf *file)
+static int play(const struct fake_server_step *script, const char *client_input,
+                const char *expected_output, struct buf *file)
 {
     struct err e = ERR_NONE;
     struct program p;
@@ -30,9 +30,9 @@ static int play(const struct fake_server_step *script, const char *said, const c
     fake_server_start(&peer, script);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", peer.port);
     program_run(&p, NULL, PROGRAM_WORDS("record", "-o", "file", "--upstream-http", url),
-                str_z(said));
+                str_z(client_input));
     fake_server_join(&peer);
-    assert_str(buf_str(&p.out), str_z(heard));
+    assert_str(buf_str(&p.out), str_z(expected_output));
     code = p.code;
     program_release(&p);
     buf_init(file, 1 << 20);
@@ -46,8 +46,8 @@ static void a_session_is_recorded_until_the_client_closes(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp HTTP/1.1\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-                        "Content-Length: 20\r\n\r\n" PONG),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+                         "Content-Length: 20\r\n\r\n" PONG),
         FAKE(DONE),
     };
     struct buf file;

@@ -4,7 +4,7 @@
 
 /* With servers that are started for it. */
 struct bench {
-    struct record_run scene;
+    struct record_run record_run;
     struct record_front_settings how;
 };
 
@@ -12,17 +12,18 @@ static void set(struct bench *b, struct cli *d, char **server)
 {
     struct record_path_options wish = { .output = "a.jsonl", .server_argv = server };
 
-    record_run_init(&b->scene, d, &wish);
-    b->scene.settings.server_argv = server;
-    while (server[b->scene.settings.server_argc])
-        b->scene.settings.server_argc++;
-    b->how =
-        (struct record_front_settings){ .listening = &b->scene.listening, .max_servers = 2 };
+    record_run_init(&b->record_run, d, &wish);
+    b->record_run.settings.server_argv = server;
+    while (server[b->record_run.settings.server_argc])
+        b->record_run.settings.server_argc++;
+    b->how = (struct record_front_settings){ .listening = &b->record_run.listening,
+                                             .max_servers = 2 };
 }
 
 static int record(struct bench *b, struct err *e)
 {
-    return record_front_run(&b->scene.app, &b->scene.path, &b->scene.settings, &b->how, e);
+    return record_front_run(&b->record_run.app, &b->record_run.path, &b->record_run.settings,
+                            &b->how, e);
 }
 
 static int run(struct bench *b, const char *ask)
@@ -30,16 +31,16 @@ static int run(struct bench *b, const char *ask)
     struct err e = ERR_NONE;
     int code;
 
-    record_run_start(&b->scene, ask);
+    record_run_start(&b->record_run, ask);
     code = record(b, &e);
     assert_int_equal(e.kind, ERR_OK);
-    record_run_join(&b->scene);
+    record_run_join(&b->record_run);
     return code;
 }
 
 #define HEAD "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-#define ASK "{\"id\":1,\"method\":\"initialize\"}"
-#define REQUEST HEAD "Content-Length: 30\r\n\r\n" ASK
+#define INITIALIZE "{\"id\":1,\"method\":\"initialize\"}"
+#define REQUEST HEAD "Content-Length: 30\r\n\r\n" INITIALIZE
 
 static void sessions_are_recorded_until_a_signal(void **state)
 {
@@ -53,8 +54,8 @@ static void sessions_are_recorded_until_a_signal(void **state)
 
     set(&b, d, server);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_has(buf_z(&b.scene.received), "HTTP/1.1 200 OK\r\n");
-    assert_has(buf_z(&b.scene.received), "\r\nMcp-Session-Id: ");
+    assert_has(buf_z(&b.record_run.received), "HTTP/1.1 200 OK\r\n");
+    assert_has(buf_z(&b.record_run.received), "\r\nMcp-Session-Id: ");
     text = cli_get_file(d, "a.jsonl");
     assert_has(text, "'transport':'stdio'");
     assert_has(text, "{'type':'proc','ev':'start'");
@@ -68,7 +69,7 @@ static void sessions_are_recorded_until_a_signal(void **state)
     assert_has(buf_z(&d->err), "server 1: hello\n");
     assert_has(buf_z(&d->err), "recorded 2 messages in a.jsonl\n");
     assert_has(buf_z(&d->out), "/mcp\n");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void responses_of_mcpreel_are_recorded_as_its_own(void **state)
@@ -79,11 +80,11 @@ static void responses_of_mcpreel_are_recorded_as_its_own(void **state)
 
     set(&b, d, server);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_has(buf_z(&b.scene.received), "HTTP/1.1 502 ");
+    assert_has(buf_z(&b.record_run.received), "HTTP/1.1 502 ");
     assert_has(cli_get_file(d, "a.jsonl"), "'status':502,'by':'mcpreel'");
     assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer','total_messages':1");
     assert_has(buf_z(&d->err), "server 1 ended: 'sh' ended with exit code 3\n");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void a_rejected_client_gets_a_response_and_is_recorded(void **state)
@@ -94,10 +95,10 @@ static void a_rejected_client_gets_a_response_and_is_recorded(void **state)
 
     set(&b, d, server);
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
-    assert_has(buf_z(&b.scene.received), "HTTP/1.1 403 ");
+    assert_has(buf_z(&b.record_run.received), "HTTP/1.1 403 ");
     assert_has(cli_get_file(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
     assert_has(buf_z(&d->err), "warning: rejected an HTTP request: Host is not allowed; see ");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void a_failed_start_leaves_no_file(void **state)
@@ -112,12 +113,12 @@ static void a_failed_start_leaves_no_file(void **state)
     assert_int_equal(record(&b, &e), 127);
     assert_int_equal(e.kind, ERR_PEER);
     e = (struct err)ERR_NONE;
-    b.scene.settings.server_argv = silent;
-    close((int)b.scene.listening.ready_fd); /* the client cannot be informed */
+    b.record_run.settings.server_argv = silent;
+    close((int)b.record_run.listening.ready_fd); /* the client cannot be informed */
     assert_int_equal(record(&b, &e), EXIT_IO);
     assert_int_equal(e.kind, ERR_IO);
     assert_int_equal(cli_count_files(d), 0);
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 int main(void)

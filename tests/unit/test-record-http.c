@@ -7,7 +7,7 @@
 
 /* With a server that is at a URL already. */
 struct bench {
-    struct record_run scene;
+    struct record_run record_run;
     struct fake_server upstream;
     struct remote_config server;
     struct record_http_settings how;
@@ -22,19 +22,20 @@ static void set(struct bench *b, struct cli *d, const struct fake_server_step *s
                                         .server_argv = host,
                                         .force = true };
 
-    record_run_init(&b->scene, d, &wish);
+    record_run_init(&b->record_run, d, &wish);
     fake_server_start(&b->upstream, script);
     snprintf(b->url, sizeof b->url, "http://127.0.0.1:%d/mcp", b->upstream.port);
-    b->scene.settings.server_url = b->url;
+    b->record_run.settings.server_url = b->url;
     b->server = (struct remote_config){ .url = b->url };
-    b->how = (struct record_http_settings){ .listening = &b->scene.listening,
+    b->how = (struct record_http_settings){ .listening = &b->record_run.listening,
                                             .server = &b->server,
                                             .keep_host = true };
 }
 
 static int record(struct bench *b, struct err *e)
 {
-    return record_http_run(&b->scene.app, &b->scene.path, &b->scene.settings, &b->how, e);
+    return record_http_run(&b->record_run.app, &b->record_run.path, &b->record_run.settings,
+                           &b->how, e);
 }
 
 static int run(struct bench *b, const char *ask)
@@ -42,40 +43,40 @@ static int run(struct bench *b, const char *ask)
     struct err e = ERR_NONE;
     int code;
 
-    record_run_start(&b->scene, ask);
+    record_run_start(&b->record_run, ask);
     code = record(b, &e);
     assert_int_equal(e.kind, ERR_OK);
-    record_run_join(&b->scene);
+    record_run_join(&b->record_run);
     fake_server_join(&b->upstream);
     return code;
 }
 
 #define HEAD "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-#define ASK "{\"id\":1,\"method\":\"ping\"}"
-#define SAYS "{\"id\":1,\"result\":{}}"
-#define REQUEST HEAD "Content-Length: 24\r\n\r\n" ASK
+#define PING "{\"id\":1,\"method\":\"ping\"}"
+#define SENDS "{\"id\":1,\"result\":{}}"
+#define REQUEST HEAD "Content-Length: 24\r\n\r\n" PING
 #define ANSWER                                                                                 \
-    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n" SAYS
+    "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n" SENDS
 
 static void sessions_are_recorded_until_a_signal(void **state)
 {
     static const struct fake_server_step script[] = { { .does = FAKE_ACCEPT },
                                                       { FAKE_SEES, REQUEST, 0 },
-                                                      { FAKE_SAYS, ANSWER, 0 },
+                                                      { FAKE_SENDS, ANSWER, 0 },
                                                       { .does = FAKE_DONE } };
     struct cli *d = *state;
     struct bench b;
 
     set(&b, d, script);
     assert_int_equal(run(&b, REQUEST), 0);
-    assert_str(buf_str(&b.scene.received), STR(ANSWER));
+    assert_str(buf_str(&b.record_run.received), STR(ANSWER));
     assert_has(cli_get_file(d, "a.jsonl"), "'dir':'c2s','msg':{'id':1,'method':'ping'}");
     assert_has(cli_get_file(d, "a.jsonl"), "'dir':'s2c','msg':{'id':1,'result':{}}");
     assert_has(cli_get_file(d, "a.jsonl"), "'ev':'end','by':'server','clean':true");
     assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer','total_messages':2");
     assert_has(buf_z(&d->err), "recorded 2 messages in a.jsonl\n");
     assert_has(buf_z(&d->out), "/mcp\n");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void a_rejected_client_gets_a_response_and_is_recorded(void **state)
@@ -86,12 +87,12 @@ static void a_rejected_client_gets_a_response_and_is_recorded(void **state)
     struct bench b;
 
     set(&b, d, script);
-    b.scene.path.force = false; /* else a file without messages would be removed */
+    b.record_run.path.force = false; /* else a file without messages would be removed */
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"), 0);
-    assert_has(buf_z(&b.scene.received), "HTTP/1.1 403 ");
+    assert_has(buf_z(&b.record_run.received), "HTTP/1.1 403 ");
     assert_has(cli_get_file(d, "a.jsonl"), "'status':403,'by':'mcpreel'");
     assert_has(buf_z(&d->err), "warning: rejected an HTTP request: Host is not allowed; see ");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void repeated_rejections_are_logged_only_with_verbose(void **state)
@@ -100,24 +101,24 @@ static void repeated_rejections_are_logged_only_with_verbose(void **state)
                                                       { .does = FAKE_DONE } };
     struct cli *d = *state;
     struct bench b;
-    const char *said;
+    const char *log_text;
 
     set(&b, d, script);
-    b.scene.log.level = LOG_INFO;
-    b.scene.until_closed = true;
+    b.record_run.log.level = LOG_INFO;
+    b.record_run.until_closed = true;
     assert_int_equal(run(&b, "GET /mcp HTTP/1.1\r\nHost: evil\r\n\r\n"
                              "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
                              "GET /other HTTP/1.1\r\nHost: worse\r\n\r\n"
                              "TRACE /mcp HTTP/1.1\r\nHost: localhost\r\n"
                              "Connection: close\r\n\r\n"),
                      0);
-    said = strstr(buf_z(&d->err), "rejected an HTTP request: Host is");
-    assert_non_null(said);
-    said = strstr(said + 1, "rejected an HTTP request: the methods ");
-    assert_non_null(said);
-    assert_null(strstr(said + 1, "rejected an HTTP"));
+    log_text = strstr(buf_z(&d->err), "rejected an HTTP request: Host is");
+    assert_non_null(log_text);
+    log_text = strstr(log_text + 1, "rejected an HTTP request: the methods ");
+    assert_non_null(log_text);
+    assert_null(strstr(log_text + 1, "rejected an HTTP"));
     assert_null(strstr(buf_z(&d->err), "requests to '/other' are forwarded"));
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 /* The page is not what is wrong with a type: it may read why it is refused. */
@@ -146,11 +147,11 @@ static void cors_headers_are_on_rejections_of_accepted_origins_only(void **state
 
         set(&b, d, script);
         assert_int_equal(run(&b, cases[i].asked), 0);
-        assert_true(str_starts(buf_str(&b.scene.received), str_z(cases[i].status)));
-        assert_int_equal(strstr(buf_z(&b.scene.received), "Access-Control-Allow-Origin: ") !=
-                             NULL,
-                         cases[i].shared);
-        record_run_release(&b.scene);
+        assert_true(str_starts(buf_str(&b.record_run.received), str_z(cases[i].status)));
+        assert_int_equal(
+            strstr(buf_z(&b.record_run.received), "Access-Control-Allow-Origin: ") != NULL,
+            cases[i].shared);
+        record_run_release(&b.record_run);
     }
 }
 
@@ -163,9 +164,9 @@ static void a_connection_without_http_is_logged(void **state)
 
     set(&b, d, script);
     assert_int_equal(run(&b, "\x16\x03\x01\r\n\r\n"), 0);
-    assert_has(buf_z(&b.scene.received), "HTTP/1.1 400 ");
+    assert_has(buf_z(&b.record_run.received), "HTTP/1.1 400 ");
     assert_has(buf_z(&d->err), "connection 1 rejected: ");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void an_aborted_response_is_logged_and_recorded(void **state)
@@ -173,7 +174,7 @@ static void an_aborted_response_is_logged_and_recorded(void **state)
     static const struct fake_server_step script[] = {
         { .does = FAKE_ACCEPT },
         { FAKE_SEES, REQUEST, 0 },
-        { FAKE_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", 0 },
+        { FAKE_SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", 0 },
         { .does = FAKE_RESET },
         { .does = FAKE_DONE }
     };
@@ -184,7 +185,7 @@ static void an_aborted_response_is_logged_and_recorded(void **state)
     assert_int_equal(run(&b, REQUEST), 0);
     assert_has(cli_get_file(d, "a.jsonl"), "'ev':'end','by':'server','clean':false");
     assert_has(buf_z(&d->err), "HTTP request 1 aborted: ");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void a_second_signal_ends_without_waiting_for_responses(void **state)
@@ -192,7 +193,7 @@ static void a_second_signal_ends_without_waiting_for_responses(void **state)
     static const struct fake_server_step script[] = {
         { .does = FAKE_ACCEPT },
         { FAKE_SEES, REQUEST, 0 },
-        { FAKE_SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", 0 },
+        { FAKE_SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", 0 },
         { .does = FAKE_EOF },
         { .does = FAKE_DONE }
     };
@@ -200,10 +201,10 @@ static void a_second_signal_ends_without_waiting_for_responses(void **state)
     struct bench b;
 
     set(&b, d, script);
-    b.scene.sigints = 2;
+    b.record_run.sigints = 2;
     assert_int_equal(run(&b, REQUEST), 0);
     assert_has(cli_get_file(d, "a.jsonl"), "'type':'footer'");
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 static void a_failed_start_leaves_no_file(void **state)
@@ -215,7 +216,7 @@ static void a_failed_start_leaves_no_file(void **state)
     struct bench b;
 
     set(&b, d, script);
-    close((int)b.scene.listening.ready_fd); /* the client cannot be informed */
+    close((int)b.record_run.listening.ready_fd); /* the client cannot be informed */
     assert_int_equal(record(&b, &e), EXIT_IO);
     assert_int_equal(e.kind, ERR_IO);
     e = (struct err)ERR_NONE;
@@ -223,7 +224,7 @@ static void a_failed_start_leaves_no_file(void **state)
     assert_int_equal(record(&b, &e), EXIT_USAGE);
     assert_int_equal(cli_count_files(d), 0);
     fake_server_join(&b.upstream);
-    record_run_release(&b.scene);
+    record_run_release(&b.record_run);
 }
 
 int main(void)

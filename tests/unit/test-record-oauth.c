@@ -16,13 +16,13 @@ struct rig {
     struct log log;
     struct app app;
     struct fake_server server;
-    struct buf received, said, passed; /* by the client; to the user; as it came */
+    struct buf received, output, passed; /* by the client; to the user; as it came */
     int client;
     size_t ends;
     bool clean; /* the last of them was */
 };
 
-static void say(void *to, struct str line)
+static void collect_line(void *to, struct str line)
 {
     buf_add(to, line);
 }
@@ -46,10 +46,10 @@ static struct str take_asked(void *to, struct http_relay_exchange *p)
     return STR_NONE;
 }
 
-static void take_head(void *to, struct http_relay_exchange *p, const struct request_head *asked,
-                      const struct response_head *r)
+static void take_head(void *to, struct http_relay_exchange *p,
+                      const struct request_head *request_of, const struct response_head *r)
 {
-    (void)to, (void)p, (void)asked, (void)r;
+    (void)to, (void)p, (void)request_of, (void)r;
 }
 
 static void take_own(void *to, struct http_relay_exchange *p, unsigned status, const char *text)
@@ -98,9 +98,9 @@ static void open_rig(struct rig *g, const struct fake_server_step *script)
 
     *g = (struct rig){ .loop = loop_new() };
     buf_init(&g->received, 1 << 24);
-    buf_init(&g->said, 1 << 16);
+    buf_init(&g->output, 1 << 16);
     buf_init(&g->passed, 1 << 24);
-    g->log = (struct log){ .level = LOG_DEBUG, .write = say, .arg = &g->said };
+    g->log = (struct log){ .level = LOG_DEBUG, .write = collect_line, .arg = &g->output };
     g->app = (struct app){ .log = &g->log };
     fake_server_start(&g->server, script);
     snprintf(url, sizeof url, "http://127.0.0.1:%d/mcp", g->server.port);
@@ -120,16 +120,16 @@ static void close_rig(struct rig *g)
     record_oauth_release(&g->oauth);
     loop_free(g->loop);
     buf_release(&g->received);
-    buf_release(&g->said);
+    buf_release(&g->output);
     buf_release(&g->passed);
 }
 
-static void talk(struct rig *g, const char *ask, const char *hear)
+static void exchange(struct rig *g, const char *request_text, const char *expected_response)
 {
     buf_clear(&g->received);
-    raw_client_send(g->client, str_z(ask));
-    raw_client_receive(g->loop, g->client, &g->received, str_z(hear));
-    assert_str(buf_str(&g->received), str_z(hear));
+    raw_client_send(g->client, str_z(request_text));
+    raw_client_receive(g->loop, g->client, &g->received, str_z(expected_response));
+    assert_str(buf_str(&g->received), str_z(expected_response));
 }
 
 #define HOST "Host: localhost\r\n"
@@ -141,14 +141,14 @@ static void every_challenge_header_is_rewritten(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
-                        "www-authenticate: Bearer resource_metadata=\"http://up:1/m.json\"\r\n"
-                        "Content-Length: 2\r\n\r\n{}"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
+                         "www-authenticate: Bearer resource_metadata=\"http://up:1/m.json\"\r\n"
+                         "Content-Length: 2\r\n\r\n{}"),
         FAKE_TEXT(SEES, "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 31\r\n\r\n"
-                        "{\"resource\":\"http://up:1/mcp\"}\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nContent-Length: 31\r\n\r\n"
+                         "{\"resource\":\"http://up:1/mcp\"}\n"),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS,
+        FAKE_TEXT(SENDS,
                   "HTTP/1.1 403 No\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", "
                   "resource_metadata=\"http://up:1/m.json\", scope=\"w\"\r\n"
                   "Content-Length: 0\r\n\r\n"),
@@ -158,20 +158,20 @@ static void every_challenge_header_is_rewritten(void **state)
 
     (void)state;
     open_rig(&g, script);
-    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
-         "www-authenticate: Bearer resource_metadata=\"http://localhost/m.json\"\r\n"
-         "Content-Length: 2\r\n\r\n{}");
-    talk(&g,
-         "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\nIf-None-Match: \"1\"\r\n"
-         "Range: bytes=0-1\r\n\r\n",
-         "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 36\r\n\r\n"
-         "{\"resource\":\"http://localhost/mcp\"}\n");
-    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 403 No\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", "
-         "resource_metadata=\"http://localhost/m.json\", scope=\"w\"\r\n"
-         "Content-Length: 0\r\n\r\n");
-    assert_int_equal(g.said.len, 0);
+    exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"a\"\r\n"
+             "www-authenticate: Bearer resource_metadata=\"http://localhost/m.json\"\r\n"
+             "Content-Length: 2\r\n\r\n{}");
+    exchange(&g,
+             "GET /m.json HTTP/1.1\r\n" HOST "Accept-Encoding: gzip\r\nIf-None-Match: \"1\"\r\n"
+             "Range: bytes=0-1\r\n\r\n",
+             "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 36\r\n\r\n"
+             "{\"resource\":\"http://localhost/mcp\"}\n");
+    exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 403 No\r\nWWW-Authenticate: Bearer error=\"insufficient_scope\", "
+             "resource_metadata=\"http://localhost/m.json\", scope=\"w\"\r\n"
+             "Content-Length: 0\r\n\r\n");
+    assert_int_equal(g.output.len, 0);
     close_rig(&g);
 }
 
@@ -181,18 +181,18 @@ static void metadata_in_pieces_is_rewritten(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"re\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{\"re\r\n"),
         FAKE_N(REST, 30),
-        FAKE_TEXT(SAYS, "19\r\nsource\":\"http://up:1/mcp\"\r\n1\r\n}\r\n0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "19\r\nsource\":\"http://up:1/mcp\"\r\n1\r\n}\r\n0\r\n\r\n"),
         FAKE(DONE)
     };
     struct rig g;
 
     (void)state;
     open_rig(&g, script);
-    talk(&g, "GET " METADATA " HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 35\r\n\r\n"
-         "{\"resource\":\"http://localhost/mcp\"}");
+    exchange(&g, "GET " METADATA " HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 35\r\n\r\n"
+             "{\"resource\":\"http://localhost/mcp\"}");
     assert_str(buf_str(&g.passed), STR("{\"resource\":\"http://up:1/mcp\"}"));
     assert_int_equal(g.ends, 1);
     close_rig(&g);
@@ -205,32 +205,33 @@ static void the_requested_resource_becomes_the_servers(void **state)
         FAKE_TEXT(SEES,
                   "GET /authorize?a=b&resource=http%3A%2F%2Fup%3A1%2Fmcp HTTP/1.1\r\n" HOST
                   "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
-                        "iss=http%3A%2F%2Fup%3A1\r\nContent-Length: 0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
+                         "iss=http%3A%2F%2Fup%3A1\r\nContent-Length: 0\r\n\r\n"),
         FAKE_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 38\r\n\r\n"
                         "resource=http%3A%2F%2Fup%3A1%2Fmcp&c=d"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
         FAKE_TEXT(SEES,
                   "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
                   "22\r\nresource=http%3A%2F%2Fup%3A1%2Fmcp\r\n0\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"),
         FAKE(DONE)
     };
     struct rig g;
 
     (void)state;
     open_rig(&g, script);
-    talk(&g, "GET /authorize?a=b&resource=http://localhost/mcp HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
-         "iss=http%3A%2F%2Flocalhost\r\nContent-Length: 0\r\n\r\n");
+    exchange(&g, "GET /authorize?a=b&resource=http://localhost/mcp HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 302 Found\r\nLocation: http://localhost:3/cb?code=c&"
+             "iss=http%3A%2F%2Flocalhost\r\nContent-Length: 0\r\n\r\n");
     raw_client_send(g.client,
                     STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 33\r\n\r\nreso"));
     raw_client_run_briefly(g.loop);
-    talk(&g, "urce=http://localhost/mcp&c=d", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
-    talk(&g,
-         "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
-         "4\r\nreso\r\n19\r\nurce=http://localhost/mcp\r\n0\r\n\r\n",
-         "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    exchange(&g, "urce=http://localhost/mcp&c=d",
+             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    exchange(&g,
+             "POST /token HTTP/1.1\r\n" HOST FORM "Transfer-Encoding: chunked\r\n\r\n"
+             "4\r\nreso\r\n19\r\nurce=http://localhost/mcp\r\n0\r\n\r\n",
+             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
     close_rig(&g);
 }
 
@@ -240,16 +241,16 @@ static void other_bodies_are_forwarded_at_once(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /register HTTP/1.1\r\n" HOST
                         "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx"), FAKE(DONE)
+        FAKE_TEXT(SENDS, "HTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx"), FAKE(DONE)
     };
     struct rig g;
 
     (void)state;
     open_rig(&g, script);
-    talk(&g,
-         "POST /register HTTP/1.1\r\n" HOST
-         "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
-         "HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx");
+    exchange(&g,
+             "POST /register HTTP/1.1\r\n" HOST
+             "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{",
+             "HTTP/1.1 201 Created\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx");
     close_rig(&g);
 }
 
@@ -266,43 +267,44 @@ static void a_too_long_document_is_forwarded_unchanged(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"),
         FAKE_N(GULP, 300000),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"),
         FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n493e0\r\n"),
         FAKE_N(FLOOD, 300000),
-        FAKE_TEXT(SAYS, "\r\n0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "\r\n0\r\n\r\n"),
         FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\n"),
         FAKE_N(FLOOD, 300000),
         FAKE(DONE)
     };
     static const char head[] =
         "HTTP/1.1 200 OK\r\nETag: a\r\nContent-Length: 300000\r\n\r\nxxxxx";
-    struct buf ask;
+    struct buf request_text;
     struct rig g;
 
     (void)state;
     open_rig(&g, script);
-    buf_init(&ask, 1 << 20);
-    buf_add(&ask, STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"));
-    buf_add(&ask, STR("resource=http://localhost/mcp&"));
-    add_times(&ask, 'x', 300000 - strlen("resource=http://localhost/mcp&"));
-    talk(&g, buf_z(&ask), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    buf_init(&request_text, 1 << 20);
+    buf_add(&request_text,
+            STR("POST /token HTTP/1.1\r\n" HOST FORM "Content-Length: 300000\r\n\r\n"));
+    buf_add(&request_text, STR("resource=http://localhost/mcp&"));
+    add_times(&request_text, 'x', 300000 - strlen("resource=http://localhost/mcp&"));
+    exchange(&g, buf_z(&request_text), "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     buf_clear(&g.received);
     raw_client_send(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
     raw_client_receive(g.loop, g.client, &g.received, STR("0\r\n\r\n"));
     assert_true(g.received.len > 300000);
     buf_clear(&g.received);
     raw_client_send(g.client, STR("GET " METADATA " HTTP/1.1\r\n" HOST "\r\n"));
-    buf_clear(&ask);
-    buf_add(&ask, STR(head));
-    add_times(&ask, 'x', 300000 - 5);
-    raw_client_receive(g.loop, g.client, &g.received, buf_str(&ask));
-    assert_str(buf_str(&g.received), buf_str(&ask));
-    assert_true(str_ends(buf_str(&g.said), STR("clients may refuse to log in\n")));
-    buf_release(&ask);
+    buf_clear(&request_text);
+    buf_add(&request_text, STR(head));
+    add_times(&request_text, 'x', 300000 - 5);
+    raw_client_receive(g.loop, g.client, &g.received, buf_str(&request_text));
+    assert_str(buf_str(&g.received), buf_str(&request_text));
+    assert_true(str_ends(buf_str(&g.output), STR("clients may refuse to log in\n")));
+    buf_release(&request_text);
     close_rig(&g);
 }
 
@@ -312,7 +314,7 @@ static void an_aborted_document_is_aborted_for_the_client(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a"), FAKE(CLOSE),
+        FAKE_TEXT(SENDS, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{\"a"), FAKE(CLOSE),
         FAKE(DONE)
     };
     static const char want[] =
@@ -359,7 +361,7 @@ static void compressed_metadata_is_forwarded_and_reported(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES,
                   "GET " METADATA " HTTP/1.1\r\n" HOST "Accept-Encoding: identity\r\n\r\n"),
-        FAKE_TEXT(SAYS,
+        FAKE_TEXT(SENDS,
                   "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"),
         FAKE(DONE)
     };
@@ -367,9 +369,9 @@ static void compressed_metadata_is_forwarded_and_reported(void **state)
 
     (void)state;
     open_rig(&g, script);
-    talk(&g, "GET " METADATA " HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx");
-    assert_true(str_starts(buf_str(&g.said), STR("mcpreel: warning: ")));
+    exchange(&g, "GET " METADATA " HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx");
+    assert_true(str_starts(buf_str(&g.output), STR("mcpreel: warning: ")));
     close_rig(&g);
 }
 
@@ -378,24 +380,24 @@ static void a_challenge_without_metadata_is_reported_once(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS,
+        FAKE_TEXT(SENDS,
                   "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n"),
         FAKE_TEXT(SEES, "GET /mcp HTTP/1.1\r\n" HOST "\r\n"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n"),
         FAKE(DONE)
     };
     struct rig g;
-    size_t said;
+    size_t output;
 
     (void)state;
     open_rig(&g, script);
-    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n");
-    said = g.said.len;
-    assert_true(said > 0);
-    talk(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
-         "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n");
-    assert_int_equal(g.said.len, said);
+    exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 401 No\r\nWWW-Authenticate: Bearer\r\nContent-Length: 0\r\n\r\n");
+    output = g.output.len;
+    assert_true(output > 0);
+    exchange(&g, "GET /mcp HTTP/1.1\r\n" HOST "\r\n",
+             "HTTP/1.1 401 No\r\nContent-Length: 0\r\n\r\n");
+    assert_int_equal(g.output.len, output);
     close_rig(&g);
 }
 

@@ -20,7 +20,7 @@ struct output_run {
     unsigned waits;
 };
 
-static void say(void *to, struct str line)
+static void collect_line(void *to, struct str line)
 {
     buf_add(to, line);
 }
@@ -45,7 +45,7 @@ static void set(struct output_run *s, struct cli *d, const char *output, bool fo
 
     *s = (struct output_run){ .desk = d };
     buf_clear(&d->err);
-    s->log = (struct log){ .level = LOG_INFO, .write = say, .arg = &d->err };
+    s->log = (struct log){ .level = LOG_INFO, .write = collect_line, .arg = &d->err };
     s->app = (struct app){ .sys = &d->faults.sys, .env = nothing, .log = &s->log };
     assert_true(redact_options_init(&s->redaction, &s->app, &args, NULL, &e));
     s->settings = (struct record_settings){ .server_argv = server,

@@ -206,7 +206,7 @@ static void the_format_comes_from_the_name_or_the_option(void **state)
 {
     static const struct {
         const char *output;
-        const struct format *said, *want;
+        const struct format *error_text, *want;
     } rows[] = {
         { "a.trace.jsonl", NULL, &mcp_replay_trace_format },
         { "a.json", NULL, &cassette_format },
@@ -218,10 +218,10 @@ static void the_format_comes_from_the_name_or_the_option(void **state)
         struct record_path p;
         struct err e = ERR_NONE;
 
-        assert_true(find(
-            *state, &p,
-            &(struct record_path_options){ .output = rows[i].output, .format = rows[i].said },
-            NULL, &e));
+        assert_true(find(*state, &p,
+                         &(struct record_path_options){ .output = rows[i].output,
+                                                        .format = rows[i].error_text },
+                         NULL, &e));
         assert_ptr_equal(p.format, rows[i].want);
         record_path_release(&p);
     }

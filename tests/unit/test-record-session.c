@@ -7,7 +7,7 @@
 
 /* A kind without connections: it notes what it is asked to do. */
 struct bench {
-    struct record_run scene;
+    struct record_run record_run;
     struct record_session session;
     struct buf done;
     int start_code;         /* what `start` returns */
@@ -103,12 +103,12 @@ static void set(struct bench *b, struct cli *d, const struct record_session_kind
 
     *b = (struct bench){ .start_code = 0 };
     buf_clear(&d->err);
-    record_run_init(&b->scene, d, &wish);
-    b->scene.settings.server_argv = server;
-    b->scene.settings.server_argc = 1;
+    record_run_init(&b->record_run, d, &wish);
+    b->record_run.settings.server_argv = server;
+    b->record_run.settings.server_argc = 1;
     buf_init(&b->done, 1 << 10);
-    record_session_init(&b->session, &b->scene.app, &b->scene.path, &b->scene.settings, kind,
-                        b);
+    record_session_init(&b->session, &b->record_run.app, &b->record_run.path,
+                        &b->record_run.settings, kind, b);
     b->deadline = timer_new(b->session.loop, on_deadline, b);
     timer_set(b->deadline, 20000);
 }
@@ -117,8 +117,8 @@ static void clear(struct bench *b)
 {
     timer_close(b->deadline);
     record_session_release(&b->session);
-    record_run_release(&b->scene);
-    close((int)b->scene.listening.ready_fd);
+    record_run_release(&b->record_run);
+    close((int)b->record_run.listening.ready_fd);
     buf_release(&b->done);
 }
 

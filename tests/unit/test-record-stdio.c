@@ -49,9 +49,9 @@ static struct content content_of(const char *path)
 
 /* A session of four requests and their answers, one after the other: ten lines and the
  * footer. The server waits for a word before it goes on. */
-#define ASK(n) "{\"id\":" #n ",\"method\":\"ping\"}\n"
+#define REQUEST(n) "{\"id\":" #n ",\"method\":\"ping\"}\n"
 #define ANSWER(n) "{\"id\":" #n ",\"result\":{}}\n"
-#define QUESTIONS ASK(1) ASK(2) ASK(3) ASK(4)
+#define QUESTIONS REQUEST(1) REQUEST(2) REQUEST(3) REQUEST(4)
 #define ANSWERS ANSWER(1) ANSWER(2) ANSWER(3) ANSWER(4)
 
 enum { LINES = 12 }; /* header, start, eight messages, end, footer */
@@ -66,7 +66,7 @@ static void run(struct program *p, const struct sys *sys, const char *more)
     assert_str(buf_str(&p->out), STR(ANSWERS));
 }
 
-static unsigned times_said(const struct program *p, const char *what)
+static unsigned count_of(const struct program *p, const char *what)
 {
     struct str rest = buf_str(&p->err);
     unsigned n = 0;
@@ -84,7 +84,7 @@ static unsigned times_said(const struct program *p, const char *what)
 /* The session does not notice, and the file has every message in the end. */
 static void expect_nothing_lost_when(unsigned at, unsigned most, int reason)
 {
-    bool told = reason != EINTR;
+    bool reported = reason != EINTR;
     struct fault_sys f;
     struct content c;
     struct program p;
@@ -95,8 +95,8 @@ static void expect_nothing_lost_when(unsigned at, unsigned most, int reason)
     fault_fail(&f, FAULT_WRITE, at + most, 1, reason);
     run(&p, &f.sys, "--strict");
     assert_int_equal(p.code, 4);
-    assert_int_equal(times_said(&p, WAITS), told);
-    assert_int_equal(times_said(&p, "mcpreel: "), told ? 3 : 2);
+    assert_int_equal(count_of(&p, WAITS), reported);
+    assert_int_equal(count_of(&p, "mcpreel: "), reported ? 3 : 2);
     program_release(&p);
     c = content_of("file");
     assert_int_equal(c.headers, 1);
@@ -132,12 +132,12 @@ static void a_full_disk_loses_the_rest_and_is_reported(void **state)
         fault_fail(&f, FAULT_WRITE, at, FAULT_FOREVER, ENOSPC);
         run(&p, &f.sys, strict ? "--strict" : "--tags=x");
         assert_int_equal(p.code, strict ? RECORD_OUTPUT_FAILED : 4);
-        assert_int_equal(times_said(&p, WAITS "No space left on device"), 1);
-        assert_int_equal(times_said(&p, LACKS "No space left on device"), 1);
+        assert_int_equal(count_of(&p, WAITS "No space left on device"), 1);
+        assert_int_equal(count_of(&p, LACKS "No space left on device"), 1);
         c = content_of("file");
         assert_true(c.messages < 8 || at == LINES - 1);
         if (c.messages < 8)
-            assert_int_equal(times_said(&p, "recorded only "), 1);
+            assert_int_equal(count_of(&p, "recorded only "), 1);
         assert_int_equal(c.headers, 1);
         assert_int_equal(c.footers, 0);
         program_release(&p);
@@ -156,8 +156,8 @@ static void a_failed_sync_is_reported_once_and_fails_if_strict(void **state)
         fault_fail(&f, FAULT_FDATASYNC, 1, FAULT_FOREVER, EIO);
         run(&p, &f.sys, strict ? "--strict" : "--tags=x");
         assert_int_equal(p.code, strict ? RECORD_OUTPUT_FAILED : 4);
-        assert_int_equal(times_said(&p, "the recording may not survive a power cut: cannot "
-                                        "sync 'file': Input/output error"),
+        assert_int_equal(count_of(&p, "the recording may not survive a power cut: cannot "
+                                      "sync 'file': Input/output error"),
                          1);
         program_release(&p);
         assert_int_equal(content_of("file").messages, 8);
@@ -295,10 +295,10 @@ static void a_hanging_disk_at_the_end_leaves_the_journal(void **state)
     assert_int_equal(p.code, 4);
     assert_str(buf_str(&p.out), STR(ANSWERS));
     assert_int_equal(
-        times_said(&p, "recorded only 2 of 8 messages; 'file.json' was not created; "), 1);
+        count_of(&p, "recorded only 2 of 8 messages; 'file.json' was not created; "), 1);
     assert_int_equal(
-        times_said(&p, "; everything that was recorded is in file.json.cassette.journal"), 1);
-    assert_int_equal(times_said(&p, "mcpreel: "), 4); /* the two troubles among them */
+        count_of(&p, "; everything that was recorded is in file.json.cassette.journal"), 1);
+    assert_int_equal(count_of(&p, "mcpreel: "), 4); /* the two troubles among them */
     program_release(&p);
     assert_int_equal(content_of("file.json.cassette.journal").messages, 2); /* no response */
     assert_int_equal(access("file.json", F_OK), -1);
@@ -350,7 +350,7 @@ static void a_terminated_server_is_reported_with_the_result(void **state)
     buf_init(&file, 1 << 16);
     program_run(&p, NULL,
                 PROGRAM_WORDS("record", "-o", "file", "--", "sh", "-c", "exec sleep 1000"),
-                STR(ASK(1)));
+                STR(REQUEST(1)));
     assert_int_equal(p.code, 128 + SIGTERM);
     assert_str(buf_str(&p.err),
                STR("mcpreel: recording to file\n"

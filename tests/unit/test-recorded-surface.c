@@ -2,7 +2,7 @@
 
 #include "loaded-index.h"
 
-#define HELLO(capabilities)                                                                    \
+#define INITIALIZE(capabilities)                                                               \
     "c2s {'id':0,'method':'initialize','params':{'protocolVersion':'2025-11-25'}}\n"           \
     "s2c {'id':0,'result':{'protocolVersion':'2025-11-25','capabilities':" capabilities "}}\n"
 #define LIST(id, params, result)                                                               \
@@ -35,7 +35,7 @@ static void pages_of_a_session_are_joined(void **state)
 
     (void)state;
     assert_true(read_it(&r,
-                        HELLO("{'tools':{}}")
+                        INITIALIZE("{'tools':{}}")
                             LIST("1", "{}", "{'tools':[{'name':'a'}],'nextCursor':'2'}")
                                 LIST("2", "{'cursor':'2'}", "{'tools':[{'name':'b'}]}"),
                         0));
@@ -51,17 +51,18 @@ static void sessions_of_one_surface_are_one(void **state)
 
     (void)state;
     assert_true(read_it(&r,
-                        HELLO("{'tools':{}}") LIST("1", "{}", "{'tools':[{'name':'a'}]}")
-                            HELLO("{'tools':{}}") LIST("2", "{}", "{'tools':[{'name':'a'}]}"),
+                        INITIALIZE("{'tools':{}}") LIST("1", "{}", "{'tools':[{'name':'a'}]}")
+                            INITIALIZE("{'tools':{}}")
+                                LIST("2", "{}", "{'tools':[{'name':'a'}]}"),
                         0));
     assert_int_equal(r.surface.lists[SURFACE_TOOL].count, 1);
     end(&r);
 }
 
 #define TWO_SURFACES                                                                           \
-    HELLO("{'tools':{}}")                                                                      \
+    INITIALIZE("{'tools':{}}")                                                                 \
     LIST("1", "{}", "{'tools':[{'name':'a'}]}")                                                \
-    HELLO("{'tools':{}}") LIST("2", "{}", "{'tools':[{'name':'a'},{'name':'b'}]}")
+    INITIALIZE("{'tools':{}}") LIST("2", "{}", "{'tools':[{'name':'a'},{'name':'b'}]}")
 
 static void different_surfaces_are_an_error(void **state)
 {

@@ -13,7 +13,7 @@ struct gathering {
 static bool gather(struct sink *self, const struct record *r, struct err *e)
 {
     struct gathering *g = (struct gathering *)self;
-    const struct pairing_request *asked = NULL;
+    const struct pairing_request *request = NULL;
     struct arena a = { 0 };
     struct mcp_message m = mcp_classify(r->message.msg, &a);
 
@@ -21,8 +21,8 @@ static bool gather(struct sink *self, const struct record *r, struct err *e)
     if (m.kind == MCP_REQUEST)
         pairing_add_request(&g->pairs, r, &m, 0);
     else if (mcp_is_response(&m))
-        asked = pairing_match_response(&g->pairs, r, &m);
-    recording_info_update(&g->info, r->message.dir, &m, asked ? asked->method : STR_NONE);
+        request = pairing_match_response(&g->pairs, r, &m);
+    recording_info_update(&g->info, r->message.dir, &m, request ? request->method : STR_NONE);
     arena_release(&a);
     return true;
 }

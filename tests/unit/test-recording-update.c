@@ -32,7 +32,7 @@ struct update_run {
     size_t count, cap;
 };
 
-static void say_nothing(void *to, struct str line)
+static void ignore_line(void *to, struct str line)
 {
     (void)to;
     (void)line;
@@ -63,7 +63,7 @@ static void init_redaction(struct update_run *s, bool secrets)
 {
     struct err e = ERR_NONE;
 
-    s->log = (struct log){ .level = LOG_ERROR, .write = say_nothing };
+    s->log = (struct log){ .level = LOG_ERROR, .write = ignore_line };
     secret_rules_init(&s->redaction.secrets);
     if (secrets) {
         assert_true(secret_rules_add_value(&s->redaction.secrets, STR("KEY"), STR(KEY), &e));

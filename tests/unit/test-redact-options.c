@@ -6,13 +6,13 @@
 struct redaction_run {
     char *env[4];
     struct log log;
-    struct buf said;
+    struct buf output;
     struct app app;
     struct redaction_args args;
     struct redaction redaction;
 };
 
-static void say(void *to, struct str line)
+static void collect_line(void *to, struct str line)
 {
     buf_add(to, line);
 }
@@ -20,8 +20,8 @@ static void say(void *to, struct str line)
 static void set(struct redaction_run *s)
 {
     *s = (struct redaction_run){ .env = { "KEY=hunter2hunter2", "SHORT=abc", "EMPTY=", NULL } };
-    buf_init(&s->said, 1 << 12);
-    s->log = (struct log){ .level = LOG_INFO, .write = say, .arg = &s->said };
+    buf_init(&s->output, 1 << 12);
+    s->log = (struct log){ .level = LOG_INFO, .write = collect_line, .arg = &s->output };
     s->app = (struct app){ .env = s->env, .log = &s->log };
     s->args = (struct redaction_args){ .server_url = true, .defaults = true };
 }
@@ -43,7 +43,7 @@ static void assert_refused(const char *variable, const char *pattern, const char
     assert_false(start(&s, &variable, variable ? 1 : 0, &pattern, pattern ? 1 : 0, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, msg);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 static void a_variable_that_cannot_be_searched_is_rejected(void **state)
@@ -84,13 +84,13 @@ static void an_invalid_pattern_is_rejected_with_its_number(void **state)
                    "pattern 1 of '--redact-patterns' cannot be used: missing )");
 }
 
-static void assert_shielded(char **argv, const char *said, const char *want)
+static void assert_shielded(char **argv, const char *output, const char *want)
 {
     char *env[] = { "KEY=hunter2hunter2", "OTHER=q9w8e7r6t5", "SHORT=abc",
                     "MCPREEL_REDACT_ENV=OTHER", NULL };
     struct err e = ERR_NONE;
 
-    err_set(&e, ERR_USAGE, "%s", said);
+    err_set(&e, ERR_USAGE, "%s", output);
     redact_options_redact_early_err(argv, env, &e);
     assert_string_equal(e.msg, want);
 }
@@ -132,10 +132,10 @@ static void secrets_in_the_server_command_are_searched(void **state)
                                     &(struct redaction_known){ .words = server }, &e));
     log_printf(&s.redaction.log, LOG_INFO,
                "a1b2c3d4e5f6 q9w8e7r6t5y4 n0t-s3cr3t-at-all u1i2o3p4a5s6 z9x8c7v6b5n4");
-    assert_string_equal(buf_z(&s.said), "mcpreel: [REDACTED] [REDACTED] n0t-s3cr3t-at-all "
-                                        "[REDACTED] [REDACTED]\n");
+    assert_string_equal(buf_z(&s.output), "mcpreel: [REDACTED] [REDACTED] n0t-s3cr3t-at-all "
+                                          "[REDACTED] [REDACTED]\n");
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 static void parts_of_a_path_are_not_secrets(void **state)
@@ -150,10 +150,10 @@ static void parts_of_a_path_are_not_secrets(void **state)
     assert_true(redact_options_init(&s.redaction, &s.app, &s.args,
                                     &(struct redaction_known){ .words = server }, &e));
     log_printf(&s.redaction.log, LOG_INFO, "h.example:81 /v1/fc-0a1b2c3d4e5f/stream-of-events");
-    assert_string_equal(buf_z(&s.said),
+    assert_string_equal(buf_z(&s.output),
                         "mcpreel: h.example:81 /v1/fc-0a1b2c3d4e5f/stream-of-events\n");
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 static void known_values_are_searched_by_default(void **state)
@@ -170,9 +170,10 @@ static void known_values_are_searched_by_default(void **state)
     assert_true(redact_options_init(&s.redaction, &s.app, &s.args,
                                     &(struct redaction_known){ .values = &values }, &e));
     log_printf(&s.redaction.log, LOG_INFO, "quite-a-secret in eu, quite%%2Da%%2Dsecret");
-    assert_string_equal(buf_z(&s.said), "mcpreel: [REDACTED:X-Key] in eu, [REDACTED:X-Key]\n");
+    assert_string_equal(buf_z(&s.output),
+                        "mcpreel: [REDACTED:X-Key] in eu, [REDACTED:X-Key]\n");
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 static void a_cassette_has_placeholders_without_names(void **state)
@@ -188,9 +189,9 @@ static void a_cassette_has_placeholders_without_names(void **state)
     log_printf(&s.redaction.log, LOG_INFO, "hunter2hunter2");
     redact_options_set_format(&s.redaction, &recording_format);
     log_printf(&s.redaction.log, LOG_INFO, "hunter2hunter2");
-    assert_string_equal(buf_z(&s.said), "mcpreel: [REDACTED]\nmcpreel: [REDACTED:KEY]\n");
+    assert_string_equal(buf_z(&s.output), "mcpreel: [REDACTED]\nmcpreel: [REDACTED:KEY]\n");
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 int main(void)

@@ -7,11 +7,11 @@
 /* A redaction with one secret, and the lines it has logged. */
 struct redaction_run {
     struct log log;
-    struct buf said;
+    struct buf output;
     struct redaction redaction;
 };
 
-static void say(void *to, struct str line)
+static void collect_line(void *to, struct str line)
 {
     buf_add(to, line);
 }
@@ -20,8 +20,10 @@ static void start(struct redaction_run *s, const char *value)
 {
     struct err e = ERR_NONE;
 
-    *s = (struct redaction_run){ .log = { .level = LOG_INFO, .write = say, .arg = &s->said } };
-    buf_init(&s->said, 1 << 12);
+    *s = (struct redaction_run){
+        .log = { .level = LOG_INFO, .write = collect_line, .arg = &s->output }
+    };
+    buf_init(&s->output, 1 << 12);
     secret_rules_init(&s->redaction.secrets);
     assert_true(secret_rules_add_value(&s->redaction.secrets, STR("KEY"), str_z(value), &e));
     assert_true(secret_rules_seal(&s->redaction.secrets, &e));
@@ -37,7 +39,7 @@ static void log_and_errors_have_no_secrets(void **state)
     (void)state;
     start(&s, KEY);
     log_printf(&s.redaction.log, LOG_WARN, "cannot start '%s'", "srv hunter2hunter2");
-    assert_string_equal(buf_z(&s.said),
+    assert_string_equal(buf_z(&s.output),
                         "mcpreel: warning: cannot start 'srv [REDACTED:KEY]'\n");
     err_set(&e, ERR_IO, "no 'hunter2hunter2'");
     err_hint(&e, "try %%68unter2hunter2");
@@ -48,7 +50,7 @@ static void log_and_errors_have_no_secrets(void **state)
     assert_string_equal(e.msg, "no '[REDACTED:KEY]'");
     assert_string_equal(e.hint, "try [REDACTED:KEY]");
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 /* Half of a value is not found, and is half of a value. */
@@ -66,9 +68,9 @@ static void a_truncated_error_loses_its_end(void **state)
     redaction_redact_err(&s.redaction, &e);
     assert_string_equal(e.msg, "cannot start [REDACTED]");
     log_printf(&s.redaction.log, LOG_INFO, "no '%.4000s%s'", text, text);
-    assert_string_equal(buf_z(&s.said), "mcpreel: no [REDACTED]\n");
+    assert_string_equal(buf_z(&s.output), "mcpreel: no [REDACTED]\n");
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 static bool count(struct sink *self, const struct record *r, struct err *e)
@@ -92,7 +94,7 @@ static void records_of_the_sink_have_no_secrets(void **state)
     assert_true(door->put(door, &r, &e));
     assert_null(file.put);
     redaction_release(&s.redaction);
-    buf_release(&s.said);
+    buf_release(&s.output);
 }
 
 int main(void)

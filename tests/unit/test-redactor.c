@@ -188,16 +188,16 @@ static void a_path_is_listed_once(void **state)
 static void log_lines_use_no_placeholder_numbers(void **state)
 {
     struct redaction_run d;
-    struct buf said;
+    struct buf output;
 
     (void)state;
     start(&d);
-    buf_init(&said, 1 << 10);
-    redactor_redact_text(&d.redactor, STR("card 99 hunter2 [REDACTED:rule-7]"), &said);
-    assert_str(buf_str(&said), STR("[REDACTED] [REDACTED:KEY] [REDACTED:rule-7]"));
+    buf_init(&output, 1 << 10);
+    redactor_redact_text(&d.redactor, STR("card 99 hunter2 [REDACTED:rule-7]"), &output);
+    assert_str(buf_str(&output), STR("[REDACTED] [REDACTED:KEY] [REDACTED:rule-7]"));
     assert_line(&d, "{'type':'stderr','text':'card 99`n'}",
                 "{'type':'stderr','text':'[REDACTED:rule-1]`n'}");
-    buf_release(&said);
+    buf_release(&output);
     stop(&d);
 }
 
@@ -479,19 +479,19 @@ static void feed_stderr(struct redaction_run *d, struct str text)
 /* However a live server's words are cut, none of the value gets through. */
 static void a_value_on_stderr_may_be_split_anywhere(void **state)
 {
-    struct str said = STR("first line\nand hunter2, and %68unter2\nlast");
+    struct str output = STR("first line\nand hunter2, and %68unter2\nlast");
     struct record end = { .kind = RECORD_PROC, .proc = { .event = STR("exit") } };
     struct err e = ERR_NONE;
 
     (void)state;
-    for (size_t a = 0; a <= said.len; a++)
-        for (size_t b = a; b <= said.len; b++) {
+    for (size_t a = 0; a <= output.len; a++)
+        for (size_t b = a; b <= output.len; b++) {
             struct redaction_run d;
             start(&d);
             d.redactor.stderr_in_pieces = true;
-            feed_stderr(&d, str_n(said.at, a));
-            feed_stderr(&d, str_n(said.at + a, b - a));
-            feed_stderr(&d, str_skip(said, b));
+            feed_stderr(&d, str_n(output.at, a));
+            feed_stderr(&d, str_n(output.at + a, b - a));
+            feed_stderr(&d, str_skip(output, b));
             assert_true(d.redactor.sink.put(&d.redactor.sink, &end, &e));
             assert_null(strstr(buf_z(&d.paper.text), "unter"));
             assert_non_null(strstr(buf_z(&d.paper.text), "[REDACTED:KEY], and [REDACTED:KEY]"));
@@ -557,12 +557,12 @@ static void with_patterns_an_endless_stderr_line_is_dropped(void **state)
 /* Each line of a value of short lines may come alone, and with LF or CRLF. */
 static void a_value_of_several_lines_may_be_split_anywhere(void **state)
 {
-    struct str said = STR("first\nx ab1\r\ncd2\r\nef3 y\nlast\n");
+    struct str output = STR("first\nx ab1\r\ncd2\r\nef3 y\nlast\n");
     struct err e = ERR_NONE;
 
     (void)state;
-    for (size_t a = 0; a <= said.len; a++)
-        for (size_t b = a; b <= said.len; b++) {
+    for (size_t a = 0; a <= output.len; a++)
+        for (size_t b = a; b <= output.len; b++) {
             struct redaction_run d;
             start(&d);
             secret_rules_release(&d.secrets);
@@ -573,9 +573,9 @@ static void a_value_of_several_lines_may_be_split_anywhere(void **state)
             assert_true(secret_rules_seal(&d.secrets, &e));
             redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
             d.redactor.stderr_in_pieces = true;
-            feed_stderr(&d, str_n(said.at, a));
-            feed_stderr(&d, str_n(said.at + a, b - a));
-            feed_stderr(&d, str_skip(said, b));
+            feed_stderr(&d, str_n(output.at, a));
+            feed_stderr(&d, str_n(output.at + a, b - a));
+            feed_stderr(&d, str_skip(output, b));
             assert_true(redactor_finish(&d.redactor, &e));
             assert_null(strstr(buf_z(&d.paper.text), "ab1"));
             assert_null(strstr(buf_z(&d.paper.text), "ef3"));
@@ -639,7 +639,7 @@ static void texts_of_mcpreel_are_redacted(void **state)
 static void a_seen_secret_is_removed_everywhere_from_then_on(void **state)
 {
     struct seen_secrets_refs g = { .values = NULL };
-    struct buf said;
+    struct buf output;
     struct redaction_run d;
 
     (void)state;
@@ -658,10 +658,10 @@ static void a_seen_secret_is_removed_everywhere_from_then_on(void **state)
                 "'redacted':['/id','/params/[REDACTED:X-Key]','/params/b']"));
     assert_line(&d, "{'type':'sse','n':1,'id':'0f9e-8d7c_1','data':'','stream':1}",
                 "{'type':'sse','n':1,'id':'[REDACTED:session-4]_1','data':'','stream':1}");
-    buf_init(&said, 1000);
-    redactor_redact_text(&d.redactor, STR("no 0f9e-8d7c"), &said);
-    assert_string_equal(buf_z(&said), "no [REDACTED:session-4]");
-    buf_release(&said);
+    buf_init(&output, 1000);
+    redactor_redact_text(&d.redactor, STR("no 0f9e-8d7c"), &output);
+    assert_string_equal(buf_z(&output), "no [REDACTED:session-4]");
+    buf_release(&output);
     seen_secrets_unref(&d.redactor.seen, &g);
     stop(&d);
 }
@@ -683,28 +683,29 @@ static void a_seen_secret_has_precedence_over_a_credential_format(void **state)
     stop(&d);
 }
 
-#define ASKED(members)                                                                         \
+#define REQUESTED(members)                                                                     \
     "{'type':'http','ev':'request','method':'POST','path':" members ",'exchange':1}"
 
 static void keys_in_urls_of_requests_are_redacted(void **state)
 {
-    struct buf said;
+    struct buf output;
     struct redaction_run d;
 
     (void)state;
     start(&d);
-    assert_line(&d, ASKED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"),
-                ASKED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"));
-    assert_line(&d,
-                ASKED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"),
-                ASKED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"));
-    buf_init(&said, 1000);
-    redactor_redact_path(&d.redactor, STR("/s/9d1f6c2a1111/hunter2"), &said);
-    assert_string_equal(buf_z(&said), "/s/[REDACTED:rule-1]/[REDACTED:KEY]");
+    assert_line(
+        &d, REQUESTED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"),
+        REQUESTED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"));
+    assert_line(
+        &d, REQUESTED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"),
+        REQUESTED("'/s/[REDACTED:rule-1]/mcp','query':'token=[REDACTED:rule-1]&page=2'"));
+    buf_init(&output, 1000);
+    redactor_redact_path(&d.redactor, STR("/s/9d1f6c2a1111/hunter2"), &output);
+    assert_string_equal(buf_z(&output), "/s/[REDACTED:rule-1]/[REDACTED:KEY]");
     d.redactor.keep_url = true;
-    assert_line(&d, ASKED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"),
-                ASKED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"));
-    buf_release(&said);
+    assert_line(&d, REQUESTED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"),
+                REQUESTED("'/s/9d1f6c2a1111/mcp','query':'token=x&page=2'"));
+    buf_release(&output);
     stop(&d);
 }
 

@@ -4,7 +4,7 @@
 
 struct rig {
     struct log log;
-    struct buf said;
+    struct buf output;
     struct rejection_log q;
     struct json json;
 };
@@ -13,21 +13,21 @@ static void put(void *to, struct str line)
 {
     struct rig *g = to;
 
-    buf_add(&g->said, line);
+    buf_add(&g->output, line);
 }
 
 static void open_rig(struct rig *g, const char *url)
 {
     *g = (struct rig){ .log = { .level = LOG_INFO, .write = put, .arg = g } };
-    buf_init(&g->said, 1 << 14);
+    buf_init(&g->output, 1 << 14);
     json_init(&g->json);
     rejection_log_init(&g->q, &g->log, str_z(url));
 }
 
-static void close_rig(struct rig *g, const char *said)
+static void close_rig(struct rig *g, const char *output)
 {
-    assert_string_equal(buf_z(&g->said), said);
-    buf_release(&g->said);
+    assert_string_equal(buf_z(&g->output), output);
+    buf_release(&g->output);
     json_release(&g->json);
 }
 
@@ -148,7 +148,7 @@ static void with_log_at_end_a_rejection_is_logged_if_no_message_came(void **stat
         end(&g, 2);
         if (served)
             message(&g, 3, TO_CLIENT, RESULT);
-        assert_int_equal(g.said.len, 0);
+        assert_int_equal(g.output.len, 0);
         rejection_log_end(&g.q);
         assert_int_equal(rejection_log_never_served(&g.q), !served);
         close_rig(

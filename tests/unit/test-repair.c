@@ -23,7 +23,8 @@ static const struct log *quiet(void)
 
 static const struct app app_real = { .sys = &sys_real };
 
-static void mend(struct cli *d, const char *format, const char *story, const char *want)
+static void check_repaired(struct cli *d, const char *format, const char *input,
+                           const char *want)
 {
     struct inspect_file file = { .path = "a", .format = format };
     struct err e = ERR_NONE;
@@ -31,7 +32,7 @@ static void mend(struct cli *d, const char *format, const char *story, const cha
 
     unlink("copy");
     repair_init(&r, &app_real, &file, "copy", false);
-    terse_feed(&r.sink, story);
+    terse_feed(&r.sink, input);
     assert_true(repair_finish(&r, &e));
     assert_string_equal(cli_get_file(d, "copy"), want);
     assert_int_equal(r.remaining.findings[STATS_NO_HEADER].count, 0);
@@ -42,21 +43,23 @@ static void mend(struct cli *d, const char *format, const char *story, const cha
 
 static void the_copy_has_the_missing_records(void **state)
 {
-    mend(*state, "recording", "| " PING("4") "| " PING("4"),
-         "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:02.000Z',"
-         "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n" PING("4") PING(
-             "5") "{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':2,"
-                  "'server_messages':0,'errors':0,'us':0}\n");
+    check_repaired(
+        *state, "recording", "| " PING("4") "| " PING("4"),
+        "{'type':'header','version':'1.0','recorded_at':'2026-01-01T00:00:02.000Z',"
+        "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n" PING("4")
+            PING("5") "{'type':'footer','total_messages':2,'duration_ms':0,'client_messages':2,"
+                      "'server_messages':0,'errors':0,'us':0}\n");
 }
 
 static void each_format_is_written_by_its_own_writer(void **state)
 {
-    mend(*state, "trace", "| " PING("1"),
-         "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:02.000Z','label':'mcp',"
-         "'command':[]}\n"
-         "{'t':'2026-01-01T00:00:02.000Z','dir':'in','raw':{'id':1,'method':'ping'}}\n"
-         "{'t':'2026-01-01T00:00:02.000Z','type':'end','durationMs':0}\n");
-    mend(*state, "jsonrpc", "| " PING("1"), "{'id':1,'method':'ping'}\n");
+    check_repaired(
+        *state, "trace", "| " PING("1"),
+        "{'v':1,'type':'meta','startedAt':'2026-01-01T00:00:02.000Z','label':'mcp',"
+        "'command':[]}\n"
+        "{'t':'2026-01-01T00:00:02.000Z','dir':'in','raw':{'id':1,'method':'ping'}}\n"
+        "{'t':'2026-01-01T00:00:02.000Z','type':'end','durationMs':0}\n");
+    check_repaired(*state, "jsonrpc", "| " PING("1"), "{'id':1,'method':'ping'}\n");
 }
 
 static void a_journal_becomes_another_format(void **state)
@@ -76,11 +79,11 @@ static void a_journal_becomes_another_format(void **state)
 
 static void an_empty_file_becomes_an_empty_recording(void **state)
 {
-    mend(*state, "recording", "",
-         "{'type':'header','version':'1.0','recorded_at':'1970-01-01T00:00:00.000Z',"
-         "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n"
-         "{'type':'footer','total_messages':0,'duration_ms':0,'client_messages':0,"
-         "'server_messages':0,'errors':0}\n");
+    check_repaired(*state, "recording", "",
+                   "{'type':'header','version':'1.0','recorded_at':'1970-01-01T00:00:00.000Z',"
+                   "'upstream':'unknown','thoughtjack_version':'0.3.0'}\n"
+                   "{'type':'footer','total_messages':0,'duration_ms':0,'client_messages':0,"
+                   "'server_messages':0,'errors':0}\n");
 }
 
 /* A recording torn in every way, or whole: its copy is the copy of the copy. */

@@ -47,7 +47,7 @@ static void check(const struct request_rules *rules, const struct case_ *cases, 
 #define INIT                                                                                   \
     "{\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\"}}"
 #define LIST "{\"id\":1,\"method\":\"tools/list\"}"
-#define TOLD "{\"method\":\"notifications/initialized\"}"
+#define REJECTION_TEXT "{\"method\":\"notifications/initialized\"}"
 #define DONE "{\"id\":1,\"result\":{}}"
 #define MLIST "{\"id\":1,\"method\":\"tools/list\",\"params\":{$META}}"
 #define MCALL "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",$META}}"
@@ -62,12 +62,12 @@ static void requests_to_a_server_with_sessions_are_validated(void **state)
         { "POST " INIT, SESSION_LIVE, 0, 0 },
         { "POST " INIT, SESSION_ENDED, 404, -32001 },
         { "POST " LIST, SESSION_LIVE, 0, 0 },
-        { "POST " TOLD, SESSION_LIVE, 0, 0 },
+        { "POST " REJECTION_TEXT, SESSION_LIVE, 0, 0 },
         { "POST " DONE, SESSION_LIVE, 0, 0 },
-        { "POST [" LIST "," TOLD "]", SESSION_LIVE, 0, 0 },
+        { "POST [" LIST "," REJECTION_TEXT "]", SESSION_LIVE, 0, 0 },
         { "POST version=2025-03-26 " LIST, SESSION_LIVE, 0, 0 },
         { "POST " LIST, SESSION_NONE, 400, -32000 },
-        { "POST " TOLD, SESSION_NONE, 400, -32000 },
+        { "POST " REJECTION_TEXT, SESSION_NONE, 400, -32000 },
         { "POST [" INIT "]", SESSION_NONE, 400, -32600 },
         { "POST [" LIST "," INIT "]", SESSION_LIVE, 400, -32600 },
         { "POST [" LIST "]", SESSION_NONE, 400, -32000 },
@@ -184,8 +184,8 @@ static void requests_of_other_origins_are_rejected(void **state)
     CHECK(both, cases);
 }
 
-static struct str said(const struct request_rules *rules, const char *line, struct arena *a,
-                       struct str *allow)
+static struct str rejection_text(const struct request_rules *rules, const char *line,
+                                 struct arena *a, struct str *allow)
 {
     struct parsed_request s;
     struct http_rejection v =
@@ -203,15 +203,15 @@ static void rejections_list_the_supported_values(void **state)
     struct str allow;
 
     (void)state;
-    assert_str(said(&modern, "POST " INIT, &a, &allow),
+    assert_str(rejection_text(&modern, "POST " INIT, &a, &allow),
                STR("{\"supported\":[\"2026-07-28\"],\"requested\":\"2025-11-25\"}"));
-    assert_str(said(&modern, "POST {\"id\":1,\"method\":\"initialize\"}", &a, &allow),
+    assert_str(rejection_text(&modern, "POST {\"id\":1,\"method\":\"initialize\"}", &a, &allow),
                STR("{\"supported\":[\"2026-07-28\"],\"requested\":null}"));
-    said(&modern, "GET", &a, &allow);
+    rejection_text(&modern, "GET", &a, &allow);
     assert_str(allow, STR("POST"));
-    said(&stateless, "GET", &a, &allow);
+    rejection_text(&stateless, "GET", &a, &allow);
     assert_str(allow, STR("POST"));
-    said(&stateful, "PUT", &a, &allow);
+    rejection_text(&stateful, "PUT", &a, &allow);
     assert_str(allow, STR("GET, POST, DELETE"));
     arena_release(&a);
 }

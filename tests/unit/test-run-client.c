@@ -11,8 +11,8 @@
 
 /* An engine that asks once, notes what comes, and finishes with what it is told. */
 struct asker {
-    struct actions say;
-    struct buf heard;
+    struct actions actions;
+    struct buf received;
     uint64_t rang;
     int signum; /* sent to this process when the timer rings; 0: none */
 };
@@ -24,21 +24,21 @@ static void asker_step(void *engine, const struct event *ev)
 
     switch (ev->kind) {
     case EVENT_OPENED:
-        actions_send_request(&a->say, STR("1"), STR("ping"), STR_NONE);
-        actions_report(&a->say, LOG_INFO, "asked");
-        actions_set_timer(&a->say, 5, 1000);
+        actions_send_request(&a->actions, STR("1"), STR("ping"), STR_NONE);
+        actions_report(&a->actions, LOG_INFO, "asked");
+        actions_set_timer(&a->actions, 5, 1000);
         break;
     case EVENT_RECORD:
         if (ev->record->kind == RECORD_RAW) {
-            buf_printf(&a->heard, "raw %.*s\n", STR_ARG(ev->record->bytes.bytes));
+            buf_printf(&a->received, "raw %.*s\n", STR_ARG(ev->record->bytes.bytes));
             break;
         }
         assert_int_equal(ev->record->message.dir, TO_CLIENT);
-        buf_printf(&a->heard, "%.*s\n", STR_ARG(json_raw(ev->record->message.msg)));
+        buf_printf(&a->received, "%.*s\n", STR_ARG(json_raw(ev->record->message.msg)));
         if (json_int(json_get(ev->record->message.msg, STR("result")), &code))
-            actions_finish(&a->say, (int)code);
+            actions_finish(&a->actions, (int)code);
         else if (json_type(json_get(ev->record->message.msg, STR("error"))) == JSON_OBJECT)
-            actions_finish(&a->say, 1);
+            actions_finish(&a->actions, 1);
         break;
     case EVENT_TIMER:
         a->rang += ev->timer;
@@ -46,10 +46,10 @@ static void asker_step(void *engine, const struct event *ev)
             kill(getpid(), a->signum);
         break;
     case EVENT_UPSTREAM_LOST:
-        buf_printf(&a->heard, "lost %.*s\n", STR_ARG(ev->why));
+        buf_printf(&a->received, "lost %.*s\n", STR_ARG(ev->why));
         break;
     case EVENT_INPUT_CLOSED:
-        buf_printf(&a->heard, ev->shutting_down ? "closed at shutdown\n" : "closed\n");
+        buf_printf(&a->received, ev->shutting_down ? "closed at shutdown\n" : "closed\n");
         break;
     default:
         fail_msg("a client has no server behind it");
@@ -75,9 +75,9 @@ static void open_bench(struct bench *b)
     *b = (struct bench){ .log = { .level = LOG_DEBUG, .write = add_line, .arg = &b->logged } };
     b->app.log = &b->log;
     buf_init(&b->logged, 1 << 16);
-    buf_init(&b->asker.heard, 1 << 16);
+    buf_init(&b->asker.received, 1 << 16);
     run_client_init(&b->client, &b->app, asker_step, &b->asker, LOG_DEBUG);
-    actions_init(&b->asker.say, &b->client.driver.actions);
+    actions_init(&b->asker.actions, &b->client.driver.actions);
 }
 
 static bool start(struct bench *b, char *const *argv, uint64_t limit_ms)
@@ -97,8 +97,8 @@ static bool play(struct bench *b, const char *script, uint64_t limit_ms)
 static void end(struct bench *b)
 {
     run_client_release(&b->client);
-    actions_release(&b->asker.say);
-    buf_release(&b->asker.heard);
+    actions_release(&b->asker.actions);
+    buf_release(&b->asker.received);
     buf_release(&b->logged);
 }
 
@@ -113,8 +113,8 @@ static void the_engine_exchanges_messages_with_the_server_until_it_finishes(void
                      "read a; echo \"$a\"; echo oops; echo '{\"id\":1,\"result\":6}';"
                      "read b; sleep 0.1; echo '{\"method\":\"bye\"}'; exit 9",
                      10000));
-    assert_str(buf_str(&b.asker.heard), STR(PING "\nraw oops\n{\"id\":1,\"result\":6}\n"
-                                                 "{\"method\":\"bye\"}\nclosed\n"));
+    assert_str(buf_str(&b.asker.received), STR(PING "\nraw oops\n{\"id\":1,\"result\":6}\n"
+                                                    "{\"method\":\"bye\"}\nclosed\n"));
     assert_int_equal(b.client.driver.exit_code, 6);
     assert_int_equal(b.asker.rang, 5);
     assert_int_equal(run_client_outcome(&b.client)->exit_code, 9);
@@ -151,7 +151,7 @@ static void a_server_that_exits_ends_the_session(void **state)
 
     (void)state;
     assert_true(play(&b, "kill -9 $$", 10000));
-    assert_str(buf_str(&b.asker.heard), STR("closed\n"));
+    assert_str(buf_str(&b.asker.received), STR("closed\n"));
     assert_int_equal(b.client.driver.exit_code, 0);
     assert_int_equal(run_client_outcome(&b.client)->signum, 9);
     end(&b);
@@ -216,7 +216,7 @@ static void a_signal_ends_the_server_and_is_reported(void **state)
                                    &b.e));
         assert_int_equal(b.client.interrupted, SIGTERM);
         assert_int_equal(run_client_outcome(&b.client)->signum, SIGTERM);
-        assert_str(buf_str(&b.asker.heard), STR("closed at shutdown\n"));
+        assert_str(buf_str(&b.asker.received), STR("closed at shutdown\n"));
         end(&b);
     }
 }
@@ -249,7 +249,7 @@ static void the_server_may_be_at_a_url(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp"),
-        FAKE_TEXT(SAYS, HTTP_ANSWER("")),
+        FAKE_TEXT(SENDS, HTTP_ANSWER("")),
         FAKE(DONE),
     };
 
@@ -260,7 +260,7 @@ static void the_server_may_be_at_a_url(void **state)
 
         fake_server_start(&peer, script);
         assert_true(play_http(&b, peer.port, &in_time));
-        assert_str(buf_str(&b.asker.heard), STR("{\"id\":1,\"result\":6}\nclosed\n"));
+        assert_str(buf_str(&b.asker.received), STR("{\"id\":1,\"result\":6}\nclosed\n"));
         assert_int_equal(b.client.driver.exit_code, 6);
         assert_int_equal(run_client_outcome(&b.client)->exit_code, 0);
         assert_false(run_client_outcome(&b.client)->unanswered);
@@ -283,9 +283,10 @@ static void a_server_that_cannot_be_reached_is_lost(void **state)
     assert_true(play_http(&b, peer.port, &in_time));
     snprintf(want, sizeof want, "cannot connect to 'http://127.0.0.1:%d': connection refused",
              peer.port);
-    assert_true(str_starts(buf_str(&b.asker.heard), STR("lost cannot connect to ")));
-    assert_non_null(strstr(buf_z(&b.asker.heard), "refused\n{\"jsonrpc\":\"2.0\",\"id\":1,"));
-    assert_true(str_ends(buf_str(&b.asker.heard), STR("}\nclosed\n")));
+    assert_true(str_starts(buf_str(&b.asker.received), STR("lost cannot connect to ")));
+    assert_non_null(
+        strstr(buf_z(&b.asker.received), "refused\n{\"jsonrpc\":\"2.0\",\"id\":1,"));
+    assert_true(str_ends(buf_str(&b.asker.received), STR("}\nclosed\n")));
     assert_int_equal(b.client.driver.exit_code, 1);
     assert_true(run_client_outcome(&b.client)->unanswered);
     assert_str(buf_str(&run_client_outcome(&b.client)->lost_reason), str_z(want));
@@ -298,8 +299,8 @@ static void a_server_that_requires_credentials_is_recognized(void **state)
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, "POST /mcp"),
-        FAKE_TEXT(SAYS, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n"
-                        "Connection: close\r\n\r\n"),
+        FAKE_TEXT(SENDS, "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n"
+                         "Connection: close\r\n\r\n"),
         FAKE(DONE),
     };
     struct fake_server peer;
@@ -310,7 +311,7 @@ static void a_server_that_requires_credentials_is_recognized(void **state)
     assert_true(play_http(&b, peer.port, &in_time));
     assert_int_equal(run_client_outcome(&b.client)->error_status, 401);
     assert_false(run_client_outcome(&b.client)->unanswered);
-    assert_true(str_starts(buf_str(&b.asker.heard), STR("{\"jsonrpc\":\"2.0\",\"id\":1,")));
+    assert_true(str_starts(buf_str(&b.asker.received), STR("{\"jsonrpc\":\"2.0\",\"id\":1,")));
     end(&b);
     fake_server_join(&peer);
 }
@@ -332,7 +333,7 @@ static void an_http_session_has_a_time_limit(void **state)
     snprintf(want, sizeof want,
              "the session with 'http://127.0.0.1:%d/mcp' did not end within 200 ms", peer.port);
     assert_string_equal(b.e.msg, want);
-    assert_str(buf_str(&b.asker.heard), STR("closed\n"));
+    assert_str(buf_str(&b.asker.received), STR("closed\n"));
     end(&b);
     fake_server_continue(&peer);
     fake_server_join(&peer);
@@ -355,7 +356,7 @@ static void a_signal_ends_an_http_session(void **state)
     assert_true(
         run_http(&b, peer.port, &(struct run_client_options){ .stop_on_signal = true }));
     assert_int_equal(b.client.interrupted, SIGINT);
-    assert_str(buf_str(&b.asker.heard), STR("closed at shutdown\n"));
+    assert_str(buf_str(&b.asker.received), STR("closed at shutdown\n"));
     end(&b);
     fake_server_continue(&peer);
     fake_server_join(&peer);

@@ -10,62 +10,62 @@
 
 /* An engine that says what happens to it; on "finish" it finishes, on "timer" it sets
  * one, on "signal" it has one sent. */
-struct parrot {
-    struct actions say;
+struct echo_run {
+    struct actions actions;
     struct arena arena;
     int events;
 };
 
-static void start_upstream(struct parrot *p)
+static void start_upstream(struct echo_run *p)
 {
-    actions_start_upstream(&p->say);
-    actions_send_upstream(&p->say, STR("{\"method\":\"up\"}"));
+    actions_start_upstream(&p->actions);
+    actions_send_upstream(&p->actions, STR("{\"method\":\"up\"}"));
 }
 
-static void parrot_step(void *engine, const struct event *ev)
+static void echo_step(void *engine, const struct event *ev)
 {
-    struct parrot *p = engine;
+    struct echo_run *p = engine;
     struct str method;
 
     p->events++;
     assert_true(ev->now_us > 0);
     switch (ev->kind) {
     case EVENT_OPENED:
-        actions_send(&p->say, STR("opened"));
+        actions_send(&p->actions, STR("opened"));
         break;
     case EVENT_RECORD:
         if (ev->record->kind == RECORD_RAW) {
-            actions_report(&p->say, LOG_WARN, "raw %.*s", STR_ARG(ev->record->bytes.bytes));
+            actions_report(&p->actions, LOG_WARN, "raw %.*s", STR_ARG(ev->record->bytes.bytes));
             break;
         }
         assert_int_equal(ev->record->message.dir, TO_SERVER);
         method = json_text(json_get(ev->record->message.msg, STR("method")), &p->arena);
-        actions_send(&p->say, method);
+        actions_send(&p->actions, method);
         if (str_eq(method, STR("finish")))
-            actions_finish(&p->say, 7);
+            actions_finish(&p->actions, 7);
         else if (str_eq(method, STR("timer")))
-            actions_set_timer(&p->say, 8, 1000);
+            actions_set_timer(&p->actions, 8, 1000);
         else if (str_eq(method, STR("signal")))
             kill(getpid(), SIGTERM);
         else if (str_eq(method, STR("start")))
             start_upstream(p);
         break;
     case EVENT_TIMER:
-        actions_send(&p->say,
+        actions_send(&p->actions,
                      arena_printf(&p->arena, "timer %llu", (unsigned long long)ev->timer));
-        actions_finish(&p->say, 4);
+        actions_finish(&p->actions, 4);
         break;
     case EVENT_INPUT_CLOSED:
-        actions_send(&p->say, ev->shutting_down ? STR("closed in a hurry") : STR("closed"));
-        actions_finish(&p->say, 3);
+        actions_send(&p->actions, ev->shutting_down ? STR("closed in a hurry") : STR("closed"));
+        actions_finish(&p->actions, 3);
         break;
     case EVENT_UPSTREAM_RECORD:
-        actions_send(&p->say, json_raw(ev->record->message.msg));
-        actions_finish(&p->say, 5);
+        actions_send(&p->actions, json_raw(ev->record->message.msg));
+        actions_finish(&p->actions, 5);
         break;
     case EVENT_UPSTREAM_CLOSED:
-        actions_send(&p->say, ev->why);
-        actions_finish(&p->say, 6);
+        actions_send(&p->actions, ev->why);
+        actions_finish(&p->actions, 6);
         break;
     default:
         fail_msg("nobody is on HTTP");
@@ -98,30 +98,31 @@ static void restore(int fd, int saved)
 }
 
 /* `more` keeps the client there after what it has said. */
-static void play_with(struct session *s, const char *said, bool more, char *const *upstream)
+static void play_with(struct session *s, const char *client_input, bool more,
+                      char *const *upstream)
 {
     int in[2], out[2], saved[2];
     struct log log = { .level = LOG_INFO, .write = add_line, .arg = &s->log };
     struct app app = { .log = &log };
     struct err e = ERR_NONE;
     struct run_server server;
-    struct parrot parrot = { 0 };
+    struct echo_run echo_run = { 0 };
     char text[4096];
     ssize_t n;
 
     buf_init(&s->out, 1 << 16);
     buf_init(&s->log, 1 << 16);
     assert_true(pipe(in) == 0 && pipe(out) == 0);
-    assert_int_equal(write(in[1], said, strlen(said)), strlen(said));
+    assert_int_equal(write(in[1], client_input, strlen(client_input)), strlen(client_input));
     if (!more)
         close(in[1]);
     swap(0, in[0], &saved[0]);
     swap(1, out[1], &saved[1]);
-    run_server_init(&server, &app, parrot_step, &parrot,
+    run_server_init(&server, &app, echo_step, &echo_run,
                     &(struct peer_target){ .argv = upstream }, NULL);
-    actions_init(&parrot.say, &server.driver.actions);
+    actions_init(&echo_run.actions, &server.driver.actions);
     s->exit_code = run_server_run(&server, &e);
-    s->events = parrot.events;
+    s->events = echo_run.events;
     restore(0, saved[0]);
     restore(1, saved[1]);
     if (more)
@@ -130,13 +131,13 @@ static void play_with(struct session *s, const char *said, bool more, char *cons
         buf_add(&s->out, str_n(text, (size_t)n));
     close(out[0]);
     assert_int_equal(e.kind, ERR_OK);
-    actions_release(&parrot.say);
-    arena_release(&parrot.arena);
+    actions_release(&echo_run.actions);
+    arena_release(&echo_run.arena);
 }
 
-static void play(struct session *s, const char *said, bool more)
+static void play(struct session *s, const char *client_input, bool more)
 {
-    play_with(s, said, more, NULL);
+    play_with(s, client_input, more, NULL);
 }
 
 static void end(struct session *s)

@@ -105,7 +105,7 @@ static void end(struct rig *r)
     index_order_release(&r->order);
 }
 
-#define HELLO                                                                                  \
+#define INITIALIZE                                                                             \
     "read a; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":"                                  \
     "{\"protocolVersion\":\"2025-11-25\"}}'; read b; "
 
@@ -117,7 +117,7 @@ static void each_recorded_session_gets_a_process(void **state)
 
     (void)state;
     load(&r, SESSION("a") SESSION("b"));
-    assert_true(run_script(&r, HELLO ANSWER("1") "cat >/dev/null"));
+    assert_true(run_script(&r, INITIALIZE ANSWER("1") "cat >/dev/null"));
     assert_str(buf_str(&r.seen), STR("1.1 initialize passed\n"
                                      "1.2 tools/call passed\n"
                                      "2.3 initialize passed\n"
@@ -132,9 +132,9 @@ static void a_crash_in_one_session_does_not_hide_the_others(void **state)
 
     (void)state;
     load(&r, SESSION("a") SESSION("b"));
-    assert_true(run_script(&r, HELLO "read c; case $c in *'\"a\"'*) exit 3;; esac; "
-                                     "echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":"
-                                     "{\"x\":1}}'; cat >/dev/null"));
+    assert_true(run_script(&r, INITIALIZE "read c; case $c in *'\"a\"'*) exit 3;; esac; "
+                                          "echo '{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":"
+                                          "{\"x\":1}}'; cat >/dev/null"));
     assert_str(buf_str(&r.seen),
                STR("1.1 initialize passed\n"
                    "1.2 tools/call failed: the server closed the connection or exited\n"
@@ -193,7 +193,7 @@ static void a_failing_before_command_ends_the_run(void **state)
     (void)state;
     load(&r, SESSION("a"));
     r.run.before = "exit 9";
-    assert_false(run_script(&r, HELLO ANSWER("1") "cat >/dev/null"));
+    assert_false(run_script(&r, INITIALIZE ANSWER("1") "cat >/dev/null"));
     assert_int_equal(r.error.kind, ERR_PEER);
     assert_non_null(strstr(r.error.msg, "'--before' failed: 'exit 9' ended with exit code 9"));
     assert_int_equal(r.seen.len, 0);
@@ -207,7 +207,7 @@ static void a_before_command_may_be_slow_and_read_nothing(void **state)
     (void)state;
     load(&r, SESSION("a"));
     r.run.before = "cat; sleep 1.2";
-    assert_true(run_script(&r, HELLO ANSWER("1") "cat >/dev/null"));
+    assert_true(run_script(&r, INITIALIZE ANSWER("1") "cat >/dev/null"));
     assert_str(buf_str(&r.seen), STR("1.1 initialize passed\n1.2 tools/call passed\n"));
     end(&r);
 }

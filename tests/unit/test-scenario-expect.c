@@ -5,8 +5,8 @@
 enum { SEEN_MAX = 4096 };
 
 /* One response, one expectation or one value to save. */
-static void judge(const char *response, const struct scenario_expect *x,
-                  struct scenario_values *values, const char *want)
+static void check_response(const char *response, const struct scenario_expect *x,
+                           struct scenario_values *values, const char *want)
 {
     struct arena a = { 0 };
     struct json_fault fault;
@@ -43,7 +43,7 @@ static void check_value(const char *response, const char *path, const char *json
     scenario_values_init(&values);
     scenario_values_set(&values, STR("n"), STR("4"));
     assert_true(json_path_compile(&compiled, str_z(path), &a, &e));
-    judge(response, &x, &values, want);
+    check_response(response, &x, &values, want);
     scenario_values_release(&values);
     arena_release(&a);
 }
@@ -72,7 +72,7 @@ static void check_error(const char *response, enum scenario_expect_error expecte
     struct scenario_values values;
 
     scenario_values_init(&values);
-    judge(response, &x, &values, want);
+    check_response(response, &x, &values, want);
     scenario_values_release(&values);
 }
 
@@ -110,11 +110,11 @@ static void the_first_value_is_saved(void **state)
     buf_init(&to, SEEN_MAX);
     scenario_values_init(&values);
     assert_true(json_path_compile(&compiled, save.path_text, &a, &e));
-    judge("{\"result\":{\"ids\":[\"x\",\"y\"]}}", &x, &values, "");
+    check_response("{\"result\":{\"ids\":[\"x\",\"y\"]}}", &x, &values, "");
     scenario_values_fill(&values, STR("\"{{id}}\""), &to);
     assert_str(buf_str(&to), STR("\"x\""));
-    judge("{\"result\":{\"ids\":[]}}", &x, &values,
-          "expect-no-value: the response has no value at $.result.ids[*] [|]\n");
+    check_response("{\"result\":{\"ids\":[]}}", &x, &values,
+                   "expect-no-value: the response has no value at $.result.ids[*] [|]\n");
     buf_release(&to);
     scenario_values_release(&values);
     arena_release(&a);

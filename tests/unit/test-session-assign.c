@@ -2,8 +2,9 @@
 
 #include "loaded-index.h"
 
-#define HELLO(n, asked, agreed)                                                                \
-    "conn=" n " c2s {'id':0,'method':'initialize','params':{'protocolVersion':'" asked "'}}\n" \
+#define INITIALIZE(n, requested, agreed)                                                       \
+    "conn=" n " c2s {'id':0,'method':'initialize','params':{'protocolVersion':'" requested     \
+    "'}}\n"                                                                                    \
     "conn=" n " s2c {'id':0,'result':{'protocolVersion':'" agreed "'}}\n"
 #define LIST(n) "conn=" n " c2s {'id':1,'method':'tools/list'}\n"
 #define NEWER(n)                                                                               \
@@ -36,10 +37,10 @@ static uint32_t take(struct bench *b, struct session_assign_list *l)
 }
 
 /* Clients come one after the other; `want` has the index of a session for each. */
-static void check(struct bench *b, enum mcp_version asked, const char *want)
+static void check(struct bench *b, enum mcp_version requested, const char *want)
 {
     for (; *want; want++)
-        assert_int_equal(take(b, session_assign_list_for(&b->casting, asked)),
+        assert_int_equal(take(b, session_assign_list_for(&b->casting, requested)),
                          (uint32_t)(*want - '0'));
 }
 
@@ -55,8 +56,9 @@ static void sessions_are_assigned_in_order_and_from_the_start_again(void **state
     struct bench b;
 
     (void)state;
-    set_up(&b, HELLO("1", "2025-11-25", "2025-11-25") HELLO("2", "2025-11-25", "2025-11-25")
-                   LIST("2") HELLO("3", "2025-11-25", "2025-11-25") LIST("3"));
+    set_up(&b, INITIALIZE("1", "2025-11-25", "2025-11-25")
+                   INITIALIZE("2", "2025-11-25", "2025-11-25") LIST("2")
+                       INITIALIZE("3", "2025-11-25", "2025-11-25") LIST("3"));
     /* The first one has no calls. As long as nothing is assigned the next one stays the same.
      */
     assert_int_equal(session_assign_next(session_assign_list_any(&b.casting)), 1);
@@ -85,10 +87,10 @@ static void a_client_gets_sessions_of_its_requested_version(void **state)
     struct bench b;
 
     (void)state;
-    set_up(&b, HELLO("1", "2025-03-26", "2025-03-26") LIST("1")
-                   HELLO("2", "2025-11-25", "2025-11-25") LIST("2")
-                       HELLO("3", "2025-03-26", "2025-03-26") LIST("3")
-                           HELLO("4", "2025-11-25", "2025-11-25") LIST("4"));
+    set_up(&b, INITIALIZE("1", "2025-03-26", "2025-03-26") LIST("1")
+                   INITIALIZE("2", "2025-11-25", "2025-11-25") LIST("2")
+                       INITIALIZE("3", "2025-03-26", "2025-03-26") LIST("3")
+                           INITIALIZE("4", "2025-11-25", "2025-11-25") LIST("4"));
     check(&b, MCP_2025_11_25, "13");
     check(&b, MCP_2025_03_26, "020");
     check(&b, MCP_2025_11_25, "1");
@@ -101,8 +103,8 @@ static void a_client_without_version_gets_the_next_session(void **state)
     struct bench b;
 
     (void)state;
-    set_up(&b, HELLO("1", "2025-03-26", "2025-03-26") LIST("1")
-                   HELLO("2", "2025-11-25", "2025-11-25") LIST("2"));
+    set_up(&b, INITIALIZE("1", "2025-03-26", "2025-03-26") LIST("1")
+                   INITIALIZE("2", "2025-11-25", "2025-11-25") LIST("2"));
     check_any(&b, "0");
     assert_int_equal(session_assign_next(session_assign_list_any(&b.casting)), 1);
     check(&b, MCP_2025_03_26, "0");
@@ -118,8 +120,8 @@ static void otherwise_a_client_gets_sessions_with_that_negotiated_version(void *
     struct bench b;
 
     (void)state;
-    set_up(&b, HELLO("1", "2025-11-25", "2025-06-18") LIST("1")
-                   HELLO("2", "2025-03-26", "2025-03-26") LIST("2"));
+    set_up(&b, INITIALIZE("1", "2025-11-25", "2025-06-18") LIST("1")
+                   INITIALIZE("2", "2025-03-26", "2025-03-26") LIST("2"));
     check(&b, MCP_2025_06_18, "00");
     check(&b, MCP_2025_11_25, "00");
     check(&b, MCP_2025_03_26, "11");
@@ -131,8 +133,8 @@ static void a_session_without_initialize_suits_every_client(void **state)
     struct bench b;
 
     (void)state;
-    set_up(&b, LIST("1") HELLO("2", "2025-03-26", "2025-03-26") LIST("2")
-                   HELLO("3", "2025-11-25", "2025-11-25") LIST("3"));
+    set_up(&b, LIST("1") INITIALIZE("2", "2025-03-26", "2025-03-26") LIST("2")
+                   INITIALIZE("3", "2025-11-25", "2025-11-25") LIST("3"));
     check(&b, MCP_2025_11_25, "020");
     check(&b, MCP_2025_03_26, "101");
     tear_down(&b);
@@ -143,7 +145,7 @@ static void the_stateless_session_is_assigned_only_if_it_is_the_only_one(void **
     struct bench b;
 
     (void)state;
-    set_up(&b, NEWER("1") HELLO("2", "2025-11-25", "2025-11-25") LIST("2"));
+    set_up(&b, NEWER("1") INITIALIZE("2", "2025-11-25", "2025-11-25") LIST("2"));
     check(&b, MCP_2025_11_25, "11");
     tear_down(&b);
     set_up(&b, NEWER("1") NEWER("2"));

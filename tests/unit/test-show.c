@@ -8,7 +8,7 @@
 #include "test.h"
 
 /* A file is real, output is counted. */
-struct world {
+struct show_fixture {
     struct fault_sys faults; /* first: what is handed a sys is handed a world */
     struct buf out;
     size_t writes, reads;
@@ -18,7 +18,7 @@ struct world {
 
 static bool capture(const void *arg, struct str bytes, bool *gone, struct err *e)
 {
-    struct world *w = (struct world *)(uintptr_t)arg;
+    struct show_fixture *w = (struct show_fixture *)(uintptr_t)arg;
 
     (void)gone;
     (void)e;
@@ -29,7 +29,7 @@ static bool capture(const void *arg, struct str bytes, bool *gone, struct err *e
 
 static ssize_t count_read(const struct sys *s, int fd, void *to, size_t n)
 {
-    struct world *w = (struct world *)(uintptr_t)s;
+    struct show_fixture *w = (struct show_fixture *)(uintptr_t)s;
 
     w->reads++;
     return w->read(s, fd, to, n);
@@ -38,12 +38,12 @@ static ssize_t count_read(const struct sys *s, int fd, void *to, size_t n)
 enum { PINGS = 20000 };
 
 /* Pings that are answered, in bare JSON-RPC: without times, and numbered by us. */
-static void make_world(struct world *w)
+static void make_show_fixture(struct show_fixture *w)
 {
     struct buf text;
     int fd;
 
-    *w = (struct world){ .path = "/tmp/show-run-XXXXXX" };
+    *w = (struct show_fixture){ .path = "/tmp/show-run-XXXXXX" };
     fault_init(&w->faults);
     w->read = w->faults.sys.read;
     w->faults.sys.read = count_read;
@@ -61,7 +61,7 @@ static void make_world(struct world *w)
     buf_release(&text);
 }
 
-static size_t lines_of(struct world *w, struct show_options wish)
+static size_t lines_of(struct show_fixture *w, struct show_options wish)
 {
     const struct log log = { .level = LOG_ERROR };
     const struct show_output output = { .write = capture, .arg = w, .log = &log, .json = true };
@@ -80,10 +80,10 @@ static size_t lines_of(struct world *w, struct show_options wish)
 
 static void output_is_written_in_large_blocks(void **state)
 {
-    struct world w;
+    struct show_fixture w;
 
     (void)state;
-    make_world(&w);
+    make_show_fixture(&w);
     assert_int_equal(lines_of(&w, (struct show_options){ .count = 0 }), PINGS);
     assert_true(w.writes < w.out.len / (32 << 10));
     assert_true(w.writes > 10);
@@ -94,11 +94,11 @@ static void output_is_written_in_large_blocks(void **state)
 
 static void reading_stops_after_the_last_shown_operation(void **state)
 {
-    struct world w;
+    struct show_fixture w;
     size_t all;
 
     (void)state;
-    make_world(&w);
+    make_show_fixture(&w);
     assert_int_equal(lines_of(&w, (struct show_options){ .last = 3 }), 3);
     all = w.reads;
     assert_true(strstr(buf_z(&w.out), "\"number\":19998,"));

@@ -5,7 +5,7 @@
 
 /* "TARGET told TEXT", or why not. */
 static struct str came_to(const char *server, const char *host, const char *path,
-                          const char *said, struct arena *a)
+                          const char *endpoint, struct arena *a)
 {
     struct url_rewrite_client client = { str_z(host), str_z(path) };
     struct sse_endpoints_event found;
@@ -13,17 +13,17 @@ static struct str came_to(const char *server, const char *host, const char *path
     struct url at;
 
     assert_true(url_parse(&at, str_z(server), &e));
-    if (!sse_endpoints_parse(&found, str_z(said), &at, &client, a, &e)) {
+    if (!sse_endpoints_parse(&found, str_z(endpoint), &at, &client, a, &e)) {
         assert_int_equal(e.kind, ERR_PEER);
         return arena_printf(a, "%s", e.msg);
     }
     return arena_printf(a, "%.*s told %.*s", STR_ARG(found.target), STR_ARG(found.client_url));
 }
 
-#define assert_comes_to(server, host, path, said, want)                                        \
+#define assert_comes_to(server, host, path, endpoint, want)                                    \
     do {                                                                                       \
         struct arena a_ = { 0 };                                                               \
-        assert_str(came_to(server, host, path, said, &a_), str_z(want));                       \
+        assert_str(came_to(server, host, path, endpoint, &a_), str_z(want));                   \
         arena_release(&a_);                                                                    \
     } while (0)
 

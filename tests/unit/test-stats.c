@@ -20,10 +20,10 @@
     "{'id':0,'method':'initialize','params':{'clientInfo':{'name':'cli','version':'1'}}}\n"    \
     "s2c {'id':0,'result':{'protocolVersion':'2025-11-25','serverInfo':{'name':'srv'}}}\n"
 
-static void tell(struct stats *s, const char *story)
+static void tell(struct stats *s, const char *input)
 {
     stats_init(s);
-    terse_feed(&s->sink, story);
+    terse_feed(&s->sink, input);
     stats_finish(s);
 }
 
@@ -286,18 +286,18 @@ static void notifications_are_counted_by_method_and_side(void **state)
 }
 
 /* The only thing that is odd must be `what`, so often; the footer aside. */
-static void assert_odd(const char *story, enum stats_finding_kind what, uint64_t count)
+static void assert_odd(const char *input, enum stats_finding_kind what, uint64_t count)
 {
     struct stats s;
 
-    tell(&s, story);
+    tell(&s, input);
     for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++) {
         uint64_t want = i == what ? count : 0;
         if (i == STATS_NO_FOOTER && what != STATS_NO_FOOTER)
             continue;
         if (s.findings[i].count != want)
             fail_msg("odd %d: %llu times instead of %llu, in: %s", i,
-                     (unsigned long long)s.findings[i].count, (unsigned long long)want, story);
+                     (unsigned long long)s.findings[i].count, (unsigned long long)want, input);
     }
     stats_release(&s);
 }
@@ -317,7 +317,7 @@ static void a_complete_recording_has_no_findings(void **state)
 
 /* Each story has one thing that is odd, so often. */
 static const struct {
-    const char *story;
+    const char *input;
     enum stats_finding_kind what;
     uint64_t count;
 } oddities[] = {
@@ -410,7 +410,7 @@ static void each_finding_is_found_alone(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++)
-        assert_odd(oddities[i].story, oddities[i].what, oddities[i].count);
+        assert_odd(oddities[i].input, oddities[i].what, oddities[i].count);
 }
 
 static void features_that_the_format_lacks_are_no_findings(void **state)

@@ -114,7 +114,7 @@ static void end(struct stdio_client_test *v)
     buf_release(&v->events);
 }
 
-static void say(struct stdio_client_test *v, struct str bytes)
+static void send_bytes(struct stdio_client_test *v, struct str bytes)
 {
     assert_int_equal(write(v->to, bytes.at, bytes.len), bytes.len);
 }
@@ -141,8 +141,8 @@ static void complete_lines_are_reported_and_the_end_once(void **state)
 
     (void)state;
     begin(&v);
-    say(&v, STR("one\n\ntwo\r\nth"));
-    say(&v, STR("ree\nno newline"));
+    send_bytes(&v, STR("one\n\ntwo\r\nth"));
+    send_bytes(&v, STR("ree\nno newline"));
     hang_up(&v);
     loop_run(v.loop);
     assert_str(buf_str(&v.events), STR("[one] [] [two\r] [three] [no newline] closed "));
@@ -159,9 +159,9 @@ static void a_too_long_line_is_only_counted(void **state)
     (void)state;
     begin(&v);
     memset(line, 'x', sizeof line);
-    say(&v, str_n(line, sizeof line));
-    say(&v, STR("\nok\n"));
-    say(&v, str_n(line, MAX_LINE + 1));
+    send_bytes(&v, str_n(line, sizeof line));
+    send_bytes(&v, STR("\nok\n"));
+    send_bytes(&v, str_n(line, MAX_LINE + 1));
     hang_up(&v);
     loop_run(v.loop);
     assert_str(buf_str(&v.events), STR("too-long:1500 [ok] too-long:1001 closed "));
@@ -263,7 +263,7 @@ static void a_client_that_does_not_read_is_not_read(void **state)
     struct stream *client;
     struct buf answer;
     struct stdio_client_test v;
-    size_t heard;
+    size_t received;
 
     (void)state;
     begin(&v);
@@ -273,11 +273,11 @@ static void a_client_that_does_not_read_is_not_read(void **state)
         buf_add_ch(&answer, 'x');
     v.answer = buf_str(&answer);
     for (int i = 0; i < 50; i++) { /* one by one: each may be the last that is read */
-        say(&v, STR("?\n"));
+        send_bytes(&v, STR("?\n"));
         wait_a_little(v.loop, 2);
     }
-    heard = v.events.len / 4;
-    assert_in_range(heard, 10, 30);
+    received = v.events.len / 4;
+    assert_in_range(received, 10, 30);
     assert_true(stream_open(&client, v.loop, v.from, &reading_events, &r, &e));
     v.from = -1;
     stream_read(client, true);
@@ -303,7 +303,7 @@ static void reading_from_the_client_can_be_paused(void **state)
     (void)state;
     begin(&v);
     stdio_client_read(v.stdio, false);
-    say(&v, STR("one\n"));
+    send_bytes(&v, STR("one\n"));
     wait_a_little(v.loop, 20);
     assert_str(buf_str(&v.events), STR(""));
     stdio_client_read(v.stdio, true);
@@ -352,7 +352,7 @@ static void a_closed_client_is_reported_once(void **state)
     stdio_client_send(v.stdio, STR("hello"));
     stdio_client_send(v.stdio, STR("hello"));
     assert_str(buf_str(&v.events), STR("closed gone "));
-    say(&v, STR("still here\n")); /* the owner gets no more events */
+    send_bytes(&v, STR("still here\n")); /* the owner gets no more events */
     wait_a_little(v.loop, 20);
     hang_up(&v);
     wait_a_little(v.loop, 20);
@@ -388,7 +388,7 @@ static void after_finish_no_events_come(void **state)
     begin(&v);
     v.finish_at = "two";
     v.answer = STR("!");
-    say(&v, STR("one\ntwo\nthree\n"));
+    send_bytes(&v, STR("one\ntwo\nthree\n"));
     loop_run(v.loop);
     hang_up(&v);
     wait_a_little(v.loop, 20);

@@ -14,7 +14,7 @@ enum { MAX_LINE = 100 };
 struct bench {
     struct loop *loop;
     struct stdio_server *server;
-    struct buf heard;
+    struct buf received;
     struct timer *limit, *later;
     uint64_t lines;
     bool quiet; /* count lines instead of writing them down */
@@ -27,7 +27,7 @@ static void on_line(void *to, struct str line)
 
     b->lines++;
     if (!b->quiet)
-        buf_printf(&b->heard, "line %.*s\n", STR_ARG(line));
+        buf_printf(&b->received, "line %.*s\n", STR_ARG(line));
     if (b->end_at && str_eq(line, str_z(b->end_at)))
         stdio_server_end(b->server);
 }
@@ -36,28 +36,28 @@ static void on_too_long(void *to, uint64_t bytes)
 {
     struct bench *b = to;
 
-    buf_printf(&b->heard, "too long %llu\n", (unsigned long long)bytes);
+    buf_printf(&b->received, "too long %llu\n", (unsigned long long)bytes);
 }
 
 static void on_stderr(void *to, struct str text)
 {
     struct bench *b = to;
 
-    buf_printf(&b->heard, "stderr %.*s", STR_ARG(text));
+    buf_printf(&b->received, "stderr %.*s", STR_ARG(text));
 }
 
 static void on_closed(void *to)
 {
     struct bench *b = to;
 
-    buf_add(&b->heard, STR("closed\n"));
+    buf_add(&b->received, STR("closed\n"));
 }
 
 static void on_done(void *to, int code, int signum)
 {
     struct bench *b = to;
 
-    buf_printf(&b->heard, "done %d %d\n", code, signum);
+    buf_printf(&b->received, "done %d %d\n", code, signum);
     stdio_server_close(b->server); /* `done` may do so */
     b->server = NULL;
     loop_stop(b->loop);
@@ -84,22 +84,22 @@ static void start(struct bench *b, const char *script)
     int errnum;
 
     *b = (struct bench){ .loop = loop_new() };
-    buf_init(&b->heard, 1 << 20);
+    buf_init(&b->received, 1 << 20);
     b->limit = timer_new(b->loop, give_up, b);
     timer_set(b->limit, 10000);
     if (!stdio_server_start(&b->server, b->loop, argv, MAX_LINE, &events, b, &errnum, &e))
         fail_msg("%s", e.msg);
 }
 
-static void assert_heard(struct bench *b, const char *want)
+static void assert_received(struct bench *b, const char *want)
 {
     loop_run(b->loop);
-    assert_str(buf_str(&b->heard), str_z(want));
+    assert_str(buf_str(&b->received), str_z(want));
     stdio_server_close(b->server);
     timer_close(b->limit);
     timer_close(b->later);
     loop_free(b->loop);
-    buf_release(&b->heard);
+    buf_release(&b->received);
 }
 
 static void messages_are_written_and_lines_reported(void **state)
@@ -111,7 +111,7 @@ static void messages_are_written_and_lines_reported(void **state)
     stdio_server_send(b.server, STR("one"));
     stdio_server_send(b.server, STR("{\"two\": 2}"));
     b.end_at = "got {\"two\": 2}";
-    assert_heard(&b, "line got one\nline got {\"two\": 2}\nline end\nclosed\ndone 5 0\n");
+    assert_received(&b, "line got one\nline got {\"two\": 2}\nline end\nclosed\ndone 5 0\n");
 }
 
 static void stderr_is_reported_in_complete_lines(void **state)
@@ -121,7 +121,7 @@ static void stderr_is_reported_in_complete_lines(void **state)
     (void)state;
     start(&b, "printf 'o' >&2; sleep 0.05; printf 'h no\\nand ' >&2; sleep 0.05;"
               "printf 'more' >&2; exec >&-; sleep 0.05; exit 0");
-    assert_heard(&b, "stderr oh no\nclosed\nstderr and moredone 0 0\n");
+    assert_received(&b, "stderr oh no\nclosed\nstderr and moredone 0 0\n");
 }
 
 static void a_last_line_without_newline_is_reported(void **state)
@@ -130,7 +130,7 @@ static void a_last_line_without_newline_is_reported(void **state)
 
     (void)state;
     start(&b, "printf 'a\\nb'");
-    assert_heard(&b, "line a\nline b\nclosed\ndone 0 0\n");
+    assert_received(&b, "line a\nline b\nclosed\ndone 0 0\n");
 }
 
 static void a_too_long_line_is_only_counted(void **state)
@@ -140,7 +140,7 @@ static void a_too_long_line_is_only_counted(void **state)
     (void)state;
     start(&b, "printf '%0101d\\n%0100d\\nok\\n%0102d' 0 0 0");
     b.quiet = true;
-    assert_heard(&b, "too long 101\ntoo long 102\nclosed\ndone 0 0\n");
+    assert_received(&b, "too long 101\ntoo long 102\nclosed\ndone 0 0\n");
     assert_int_equal(b.lines, 2);
 }
 
@@ -159,7 +159,7 @@ static void the_end_comes_after_all_messages(void **state)
     stdio_server_end(b.server);
     stdio_server_end(b.server);
     stdio_server_send(b.server, STR("lost"));
-    assert_heard(&b, "line 3145735\nclosed\ndone 0 0\n"); /* BIG, "small", two newlines */
+    assert_received(&b, "line 3145735\nclosed\ndone 0 0\n"); /* BIG, "small", two newlines */
     free(big);
 }
 
@@ -177,7 +177,7 @@ static void a_server_that_does_not_read_is_still_read(void **state)
     b.quiet = true;
     stdio_server_send(b.server, str_n(big, BIG));
     stdio_server_end(b.server);
-    assert_heard(&b, "closed\ndone 0 0\n");
+    assert_received(&b, "closed\ndone 0 0\n");
     assert_int_equal(b.lines, 100000);
     free(big);
 }
@@ -191,7 +191,7 @@ static void messages_to_an_exited_server_are_dropped(void **state)
     b.end_at = "still";
     for (int i = 0; i < 100; i++)
         stdio_server_send(b.server, STR("hello"));
-    assert_heard(&b, "line gone\nline still\nclosed\ndone 1 0\n");
+    assert_received(&b, "line gone\nline still\nclosed\ndone 1 0\n");
 }
 
 static void a_server_that_stays_is_ended(void **state)
@@ -202,7 +202,7 @@ static void a_server_that_stays_is_ended(void **state)
     (void)state;
     start(&b, "echo up; exec sleep 30");
     b.end_at = "up";
-    assert_heard(&b, "line up\nclosed\ndone 0 15\n");
+    assert_received(&b, "line up\nclosed\ndone 0 15\n");
     assert_in_range((clock_mono_us() - start_us) / 1000, 800, 5000);
 }
 
@@ -224,7 +224,7 @@ static void a_server_that_writes_endlessly_can_be_stopped(void **state)
     stdio_server_end(b.server);
     b.later = timer_new(b.loop, stop_b, &b);
     timer_set(b.later, 1200);
-    assert_heard(&b, "closed\ndone 0 15\n");
+    assert_received(&b, "closed\ndone 0 15\n");
     assert_true(b.lines > 10);
 }
 
@@ -235,9 +235,9 @@ static void descendants_do_not_delay_the_end(void **state)
 
     (void)state;
     start(&b, "printf 'good\\nbye'; sleep 30 & exit 0");
-    assert_heard(&b, "line good\nline bye\nclosed\ndone 0 0\n");
+    assert_received(&b, "line good\nline bye\nclosed\ndone 0 0\n");
     start(&b, "printf 'oh\\nno' >&2; sleep 30 & exit 0");
-    assert_heard(&b, "stderr oh\nclosed\nstderr nodone 0 0\n");
+    assert_received(&b, "stderr oh\nclosed\nstderr nodone 0 0\n");
 }
 
 static void closing_a_running_server_reports_nothing(void **state)
@@ -249,7 +249,7 @@ static void closing_a_running_server_reports_nothing(void **state)
     stdio_server_close(b.server);
     b.server = NULL;
     timer_stop(b.limit);
-    assert_heard(&b, "");
+    assert_received(&b, "");
 }
 
 static void a_failed_start_is_reported(void **state)

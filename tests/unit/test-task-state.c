@@ -8,10 +8,10 @@
 struct bench {
     struct loaded_index of;
     struct candidates queues, equal, reduced;
-    struct used_set spent;
-    struct actions say;
+    struct used_set used;
+    struct actions actions;
     struct replay_report review;
-    struct player stage;
+    struct player player;
     struct action_sink out;
     uint64_t timers;
     struct task_state tasks;
@@ -29,27 +29,27 @@ static void set_up(struct bench *b, bool by_params, const char *recording)
     loaded_index_init(&b->of, by_params ? MATCH_BY_REQUEST : MATCH_SEQUENTIAL, recording);
     candidates_init(&b->queues, &b->of.index,
                     by_params ? CANDIDATES_BY_PARAMS : CANDIDATES_BY_SUBJECT, 0);
-    used_set_init(&b->spent, b->of.index.call_count);
-    actions_init(&b->say, &b->out);
+    used_set_init(&b->used, b->of.index.call_count);
+    actions_init(&b->actions, &b->out);
     replay_report_init(&b->review, &b->of.index, loaded_index_exact());
-    player_init(&b->stage, &b->of.index, &b->say, &b->review, 0, &b->timers);
+    player_init(&b->player, &b->of.index, &b->actions, &b->review, 0, &b->timers);
     b->tasks =
-        (struct task_state){ &b->queues, &b->equal, &b->reduced, &b->spent, &b->stage, 0 };
+        (struct task_state){ &b->queues, &b->equal, &b->reduced, &b->used, &b->player, 0 };
 }
 
 static void tear_down(struct bench *b)
 {
-    player_release(&b->stage);
+    player_release(&b->player);
     replay_report_release(&b->review);
-    actions_release(&b->say);
-    used_set_release(&b->spent);
+    actions_release(&b->actions);
+    used_set_release(&b->used);
     candidates_release(&b->queues);
     loaded_index_release(&b->of);
 }
 
 static void use(struct bench *b, uint32_t op)
 {
-    used_set_mark(&b->spent, op, true);
+    used_set_mark(&b->used, op, true);
 }
 
 #define GET(id, status)                                                                        \
@@ -132,7 +132,7 @@ static void a_server_request_before_the_result_is_waited_for(void **state)
            "@5000 c2s {'id':3,'method':'tasks/get','params':{'taskId':'t'}}\n"
            "@6000 s2c {'id':3,'result':{'status':'completed'}}\n"
            "@7000 s2c {'id':2,'result':{}}\n");
-    player_reset(&b.stage, terse_scan(&live, "{'elicitation':{}}"), false);
+    player_reset(&b.player, terse_scan(&live, "{'elicitation':{}}"), false);
     terse_scanned_release(&live);
     use(&b, 1);
     assert_true(task_state_waits_for_client(&b.tasks, STR("t")));
@@ -140,11 +140,11 @@ static void a_server_request_before_the_result_is_waited_for(void **state)
         terse_scan(&live, "{'id':2,'method':'tasks/result','params':{'taskId':'t'}}"),
         &live.arena);
     use(&b, 2);
-    player_start(&b.stage, 2, &m, false);
+    player_start(&b.player, 2, &m, false);
     terse_scanned_release(&live);
     assert_true(task_state_waits_for_client(&b.tasks, STR("t")));
     m = mcp_classify(terse_scan(&live, "{'id':9,'result':{}}"), &live.arena);
-    assert_true(player_handle_response(&b.stage, &m));
+    assert_true(player_handle_response(&b.player, &m));
     terse_scanned_release(&live);
     assert_false(task_state_waits_for_client(&b.tasks, STR("t")));
     tear_down(&b);
@@ -161,9 +161,9 @@ static void a_restarted_task_is_polled_and_given_input_again(void **state)
         for (uint32_t op = 1; op <= 4; op++)
             use(&b, op);
         task_state_restart(&b.tasks, STR("t"));
-        assert_false(used_set_has(&b.spent, 1) || used_set_has(&b.spent, 2) ||
-                     used_set_has(&b.spent, 3));
-        assert_true(used_set_has(&b.spent, 4));
+        assert_false(used_set_has(&b.used, 1) || used_set_has(&b.used, 2) ||
+                     used_set_has(&b.used, 3));
+        assert_true(used_set_has(&b.used, 4));
         tear_down(&b);
     }
 }

@@ -57,7 +57,7 @@ static void close_conn(struct upstream_conn_test *t)
 static void bytes_are_forwarded_until_the_server_closes(void **state)
 {
     static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SEES, "one two"),
-                                                      FAKE_TEXT(SAYS, "three"), FAKE(CLOSE),
+                                                      FAKE_TEXT(SENDS, "three"), FAKE(CLOSE),
                                                       FAKE(DONE) };
 
     (void)state;
@@ -191,7 +191,7 @@ static void connecting_times_out(void **state)
 
 static void localhost_connects_to_both_addresses(void **state)
 {
-    static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SAYS, "hi"),
+    static const struct fake_server_step script[] = { FAKE(ACCEPT), FAKE_TEXT(SENDS, "hi"),
                                                       FAKE(CLOSE), FAKE(DONE) };
 
     (void)state;

@@ -5,7 +5,7 @@
 /* The result for a client that requested http://here:5PATH and a reference of
  * http://[::1]:3001/a/mcp: "TARGET told TEXT", "away ORIGIN", or "- " and the reason why it
  * cannot be parsed. */
-static void check(const char *path, const char *said, const char *want)
+static void check(const char *path, const char *sent_url, const char *want)
 {
     const struct url_rewrite_client client = { STR("here:5"), str_z(path) };
     struct arena a = { 0 };
@@ -14,7 +14,7 @@ static void check(const char *path, const char *said, const char *want)
     struct url server;
 
     assert_true(url_parse(&server, STR("http://[::1]:3001/a/mcp"), &e));
-    if (!url_rewrite_resolve(&at, str_z(said), &server, &client, &a, &e)) {
+    if (!url_rewrite_resolve(&at, str_z(sent_url), &server, &client, &a, &e)) {
         assert_int_equal(e.kind, ERR_INPUT);
         assert_str(arena_printf(&a, "- %s", e.msg), str_z(want));
     } else if (at.is_server) {
@@ -176,7 +176,7 @@ static void a_server_without_path_is_at_its_root(void **state)
     check_redirect(302, "/", "/mcp", "/mcp" BESIDE);
 }
 
-static void check_said(unsigned status, const char *location, const char *want)
+static void check_sent_url(unsigned status, const char *location, const char *want)
 {
     struct headers f = { .at = NULL };
     struct arena a = { 0 };
@@ -191,32 +191,33 @@ static void check_said(unsigned status, const char *location, const char *want)
     arena_release(&a);
 }
 
-#define SAID(where)                                                                            \
+#define SENT_URL(where)                                                                        \
     "the server redirects (status 307) " where                                                 \
     "; mcpreel does not follow redirects: use that URL instead"
 
 static void only_the_origin_of_a_redirect_that_is_not_followed_is_logged(void **state)
 {
     (void)state;
-    check_said(307, "https://far/mcp?key", SAID("to 'https://far:443'"));
-    check_said(307, "//far:7/x", SAID("to 'https://far:7'"));
-    check_said(307, "https://h/login?key", SAID("to another of its paths"));
-    check_said(307, "/login#x", SAID("to another of its paths"));
-    check_said(307, "https://H:443/mcp/?key=1",
-               SAID("to another spelling of its own path, such as with or without a '/' at the "
-                    "end"));
-    check_said(301, NULL, "the server redirects (status 301) without a Location");
+    check_sent_url(307, "https://far/mcp?key", SENT_URL("to 'https://far:443'"));
+    check_sent_url(307, "//far:7/x", SENT_URL("to 'https://far:7'"));
+    check_sent_url(307, "https://h/login?key", SENT_URL("to another of its paths"));
+    check_sent_url(307, "/login#x", SENT_URL("to another of its paths"));
+    check_sent_url(
+        307, "https://H:443/mcp/?key=1",
+        SENT_URL("to another spelling of its own path, such as with or without a '/' at the "
+                 "end"));
+    check_sent_url(301, NULL, "the server redirects (status 301) without a Location");
 }
 
 static void an_unparsable_url_is_not_logged(void **state)
 {
     (void)state;
-    check_said(302, "https://user:pw@evil.example/x?tok=S",
-               "the server redirects (status 302) to an invalid URL: the URL names a user");
+    check_sent_url(302, "https://user:pw@evil.example/x?tok=S",
+                   "the server redirects (status 302) to an invalid URL: the URL names a user");
 }
 
-/* What `said` comes to at http://server:8080/a/sse?key=1: a target, or "- " and why not. */
-static void check_endpoint(const char *said, const char *want)
+/* What `sent_url` comes to at http://server:8080/a/sse?key=1: a target, or "- " and why not. */
+static void check_endpoint(const char *sent_url, const char *want)
 {
     struct arena a = { 0 };
     struct err e = ERR_NONE;
@@ -225,7 +226,7 @@ static void check_endpoint(const char *said, const char *want)
 
     buf_init(&target, 64);
     assert_true(url_parse(&server, STR("http://server:8080/a/sse?key=1"), &e));
-    if (url_rewrite_parse_endpoint(&target, str_z(said), &server, &a, &e)) {
+    if (url_rewrite_parse_endpoint(&target, str_z(sent_url), &server, &a, &e)) {
         assert_str(buf_str(&target), str_z(want));
     } else {
         assert_int_equal(e.kind, ERR_PEER);

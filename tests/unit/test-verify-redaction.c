@@ -6,7 +6,7 @@
 struct rig {
     char *env[4];
     struct log log;
-    struct buf said;
+    struct buf output;
     struct app app;
     struct redaction_args args;
     struct server_env server_env;
@@ -15,7 +15,7 @@ struct rig {
     struct terse next;
 };
 
-static void say(void *to, struct str line)
+static void collect_line(void *to, struct str line)
 {
     buf_add(to, line);
 }
@@ -27,8 +27,8 @@ static void begin(struct rig *r, char *const *argv)
 
     *r = (struct rig){ .env = { "KEY=hunter2hunter2", "SHORT=abc", "OTHER=unnamed-value",
                                 NULL } };
-    buf_init(&r->said, 1 << 12);
-    r->log = (struct log){ .level = LOG_INFO, .write = say, .arg = &r->said };
+    buf_init(&r->output, 1 << 12);
+    r->log = (struct log){ .level = LOG_INFO, .write = collect_line, .arg = &r->output };
     r->app = (struct app){ .env = r->env, .log = &r->log };
     r->args = (struct redaction_args){ .server_url = true, .defaults = true };
     assert_true(server_env_read(&r->server_env, &r->app, &no_pairs, &e));
@@ -54,7 +54,7 @@ static void end(struct rig *r)
     verify_redaction_release(&r->redaction);
     server_env_release(&r->server_env);
     terse_release(&r->next);
-    buf_release(&r->said);
+    buf_release(&r->output);
 }
 
 static void values_that_are_sent_are_redacted_everywhere(void **state)
@@ -71,7 +71,7 @@ static void values_that_are_sent_are_redacted_everywhere(void **state)
     assert_str(verify_redaction_text(&r.redaction, STR("a hunter2hunter2")),
                STR("a [REDACTED:KEY]"));
     log_printf(r.redaction.app.log, LOG_INFO, "server: hunter2hunter2");
-    assert_non_null(strstr(buf_z(&r.said), "server: [REDACTED:KEY]"));
+    assert_non_null(strstr(buf_z(&r.output), "server: [REDACTED:KEY]"));
     err_set(&e, ERR_PEER, "it said hunter2hunter2");
     verify_redaction_redact_err(&r.redaction, &e);
     assert_string_equal(e.msg, "it said [REDACTED:KEY]");

@@ -98,7 +98,7 @@ static void end(struct rig *r)
     index_order_release(&r->order);
 }
 
-#define HELLO                                                                                  \
+#define INITIALIZE                                                                             \
     "c2s {'id':0,'method':'initialize','params':{'protocolVersion':'2025-11-25'}}\n"           \
     "s2c {'id':0,'result':{'protocolVersion':'2025-11-25'}}\n"                                 \
     "c2s {'method':'notifications/initialized'}\n"
@@ -115,12 +115,12 @@ static void each_message_waits_for_the_responses_before_it(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'a'}\n"
-                   "c2s {'id':6,'method':'b'}\n"
-                   "s2c {'id':6,'result':{'x':1}}\n"
-                   "c2s {'id':7,'method':'c'}\n"
-                   "s2c {'id':5,'result':{'x':2}}\n"
-                   "s2c {'id':7,'result':{'x':3}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'a'}\n"
+                        "c2s {'id':6,'method':'b'}\n"
+                        "s2c {'id':6,'result':{'x':1}}\n"
+                        "c2s {'id':7,'method':'c'}\n"
+                        "s2c {'id':5,'result':{'x':2}}\n"
+                        "s2c {'id':7,'result':{'x':3}}\n");
     begin(&r);
     assert_actions(&r.run, "<< {'id':1,'method':'initialize','params':"
                            "{'protocolVersion':'2025-11-25'}}\n");
@@ -145,12 +145,12 @@ static void errors_and_results_do_not_replace_each_other(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'a'}\n"
-                   "s2c {'id':5,'result':{}}\n"
-                   "c2s {'id':6,'method':'b'}\n"
-                   "s2c {'id':6,'error':{'code':-32602,'message':'m'}}\n"
-                   "c2s {'id':7,'method':'c'}\n"
-                   "s2c {'id':7,'error':{'code':-32602,'message':'m'}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'a'}\n"
+                        "s2c {'id':5,'result':{}}\n"
+                        "c2s {'id':6,'method':'b'}\n"
+                        "s2c {'id':6,'error':{'code':-32602,'message':'m'}}\n"
+                        "c2s {'id':7,'method':'c'}\n"
+                        "s2c {'id':7,'error':{'code':-32602,'message':'m'}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':2,'error':{'code':1,'message':'no'}}");
@@ -170,11 +170,12 @@ static void live_values_are_carried_into_later_requests(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"
-                   "s2c {'id':5,'result':{'_meta':{},'structuredContent':{'taskId':'aa-1'}}}\n"
-                   "c2s {'id':6,'method':'tools/call','params':{'name':'use',"
-                   "'arguments':{'h':'aa-1'}}}\n"
-                   "s2c {'id':6,'result':{}}\n");
+    load(&r,
+         INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"
+                    "s2c {'id':5,'result':{'_meta':{},'structuredContent':{'taskId':'aa-1'}}}\n"
+                    "c2s {'id':6,'method':'tools/call','params':{'name':'use',"
+                    "'arguments':{'h':'aa-1'}}}\n"
+                    "s2c {'id':6,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':2,'result':{'structuredContent':{'taskId':'bb-2'}}}");
@@ -185,12 +186,13 @@ static void live_values_are_carried_into_later_requests(void **state)
 }
 
 #define OPEN_AND_USE                                                                           \
-    HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"                      \
-          "s2c {'id':5,'result':{'structuredContent':{'issue':42}}}\n"                         \
-          "c2s {'id':6,'method':'tools/call','params':{'name':'use','arguments':{'i':42}}}\n"  \
-          "s2c {'id':6,'result':{}}\n"                                                         \
-          "c2s {'id':7,'method':'tools/call','params':{'name':'other'}}\n"                     \
-          "s2c {'id':7,'result':{}}\n"
+    INITIALIZE                                                                                 \
+    "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"                            \
+    "s2c {'id':5,'result':{'structuredContent':{'issue':42}}}\n"                               \
+    "c2s {'id':6,'method':'tools/call','params':{'name':'use','arguments':{'i':42}}}\n"        \
+    "s2c {'id':6,'result':{}}\n"                                                               \
+    "c2s {'id':7,'method':'tools/call','params':{'name':'other'}}\n"                           \
+    "s2c {'id':7,'result':{}}\n"
 
 static void a_path_is_proposed_if_a_request_fails_on_a_value_that_is_not_bound(void **state)
 {
@@ -238,12 +240,12 @@ static void a_call_that_needs_a_value_of_a_failed_one_is_blocked(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"
-                   "s2c {'id':5,'result':{'structuredContent':{'taskId':'aa-1'}}}\n"
-                   "c2s {'id':6,'method':'tasks/get','params':{'taskId':'aa-1'}}\n"
-                   "s2c {'id':6,'result':{}}\n"
-                   "c2s {'id':7,'method':'a'}\n"
-                   "s2c {'id':7,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'open'}}\n"
+                        "s2c {'id':5,'result':{'structuredContent':{'taskId':'aa-1'}}}\n"
+                        "c2s {'id':6,'method':'tasks/get','params':{'taskId':'aa-1'}}\n"
+                        "s2c {'id':6,'result':{}}\n"
+                        "c2s {'id':7,'method':'a'}\n"
+                        "s2c {'id':7,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':2,'error':{'code':1,'message':'no'}}");
@@ -259,10 +261,10 @@ static void the_reason_after_a_signal_is_that_the_run_was_interrupted(void **sta
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'a'}\n"
-                   "s2c {'id':5,'result':{}}\n"
-                   "c2s {'id':6,'method':'b'}\n"
-                   "s2c {'id':6,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'a'}\n"
+                        "s2c {'id':5,'result':{}}\n"
+                        "c2s {'id':6,'method':'b'}\n"
+                        "s2c {'id':6,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     verify_step(&r.verify,
@@ -283,14 +285,14 @@ static bool is_not_mint(void *arg, uint32_t call, struct json_val request, struc
 }
 
 #define MINT                                                                                   \
-    HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'mint'}}\n"                      \
-          "s2c {'id':5,'result':{'structuredContent':{'handle':'5a5c6c8a'}}}\n"                \
-          "c2s {'id':6,'method':'tools/call','params':{'name':'use','arguments':"              \
-          "{'handle':'5a5c6c8a'}}}\n"                                                          \
-          "s2c {'id':6,'result':{'structuredContent':{'of':'page-77'}}}\n"                     \
-          "c2s {'id':7,'method':'tools/call','params':{'name':'use','arguments':"              \
-          "{'of':'page-77'}}}\n"                                                               \
-          "s2c {'id':7,'result':{}}\n"
+    INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'mint'}}\n"                 \
+               "s2c {'id':5,'result':{'structuredContent':{'handle':'5a5c6c8a'}}}\n"           \
+               "c2s {'id':6,'method':'tools/call','params':{'name':'use','arguments':"         \
+               "{'handle':'5a5c6c8a'}}}\n"                                                     \
+               "s2c {'id':6,'result':{'structuredContent':{'of':'page-77'}}}\n"                \
+               "c2s {'id':7,'method':'tools/call','params':{'name':'use','arguments':"         \
+               "{'of':'page-77'}}}\n"                                                          \
+               "s2c {'id':7,'result':{}}\n"
 
 static void a_handle_that_does_not_look_generated_blocks_too(void **state)
 {
@@ -335,10 +337,10 @@ static void server_requests_get_the_recorded_responses(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
-                   "s2c {'id':9,'method':'elicitation/create','params':{'m':'?'}}\n"
-                   "c2s {'id':9,'result':{'action':'accept'}}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
+                        "s2c {'id':9,'method':'elicitation/create','params':{'m':'?'}}\n"
+                        "c2s {'id':9,'result':{'action':'accept'}}\n"
+                        "s2c {'id':5,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':'e','method':'elicitation/create','params':{'m':'?'}}");
@@ -360,11 +362,12 @@ static void a_server_request_with_other_content_is_rejected(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
-                   "s2c {'id':9,'method':'elicitation/create','params':{'message':'your name?',"
-                   "'requestedSchema':{'type':'object'}}}\n"
-                   "c2s {'id':9,'result':{'action':'accept'}}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE
+         "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
+         "s2c {'id':9,'method':'elicitation/create','params':{'message':'your name?',"
+         "'requestedSchema':{'type':'object'}}}\n"
+         "c2s {'id':9,'result':{'action':'accept'}}\n"
+         "s2c {'id':5,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':'e','method':'elicitation/create','params':{'message':"
@@ -385,11 +388,11 @@ static void a_server_request_with_other_volatile_values_gets_the_recorded_respon
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
-                   "s2c {'id':9,'method':'elicitation/create','params':{'message':'at "
-                   "2026-01-02T03:04:05Z','n':1.0,'secret':'[REDACTED:rule-1]'}}\n"
-                   "c2s {'id':9,'result':{'action':'accept'}}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
+                        "s2c {'id':9,'method':'elicitation/create','params':{'message':'at "
+                        "2026-01-02T03:04:05Z','n':1.0,'secret':'[REDACTED:rule-1]'}}\n"
+                        "c2s {'id':9,'result':{'action':'accept'}}\n"
+                        "s2c {'id':5,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':'e','method':'elicitation/create','params':{'message':'at "
@@ -407,9 +410,9 @@ static void a_missing_kind_of_notification_fails_after_a_moment(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
-                   "s2c {'method':'notifications/message','params':{'data':1}}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':1}}\n"
+                        "s2c {'id':5,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':2,'result':{}}");
@@ -426,9 +429,9 @@ static void a_notification_may_come_later_and_with_other_content(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
-                   "s2c {'method':'notifications/message','params':{'data':1}}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':1}}\n"
+                        "s2c {'id':5,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_terse(&r.run, "{'id':2,'result':{}}");
@@ -444,10 +447,10 @@ static void a_server_that_closes_fails_open_calls_and_blocks_the_rest(void **sta
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'a'}\n"
-                   "s2c {'id':5,'result':{}}\n"
-                   "c2s {'id':6,'method':'b'}\n"
-                   "s2c {'id':6,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'a'}\n"
+                        "s2c {'id':5,'result':{}}\n"
+                        "c2s {'id':6,'method':'b'}\n"
+                        "s2c {'id':6,'result':{}}\n");
     begin(&r);
     shake_hands(&r);
     engine_run_event(&r.run, EVENT_INPUT_CLOSED, NULL);
@@ -463,8 +466,8 @@ static void a_failed_initialize_blocks_the_rest(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'a'}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'a'}\n"
+                        "s2c {'id':5,'result':{}}\n");
     begin(&r);
     buf_clear(&r.run.actions);
     engine_run_terse(&r.run, "{'id':1,'error':{'code':1,'message':'not today'}}");
@@ -525,10 +528,10 @@ static void only_read_only_tools_are_called_if_asked_for(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'read'}}\n"
-                   "s2c {'id':5,'result':{}}\n"
-                   "c2s {'id':6,'method':'tools/call','params':{'name':'write'}}\n"
-                   "s2c {'id':6,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'read'}}\n"
+                        "s2c {'id':5,'result':{}}\n"
+                        "c2s {'id':6,'method':'tools/call','params':{'name':'write'}}\n"
+                        "s2c {'id':6,'result':{}}\n");
     r.config.read_only = true;
     begin(&r);
     shake_hands(&r);
@@ -551,10 +554,10 @@ static void a_cancelled_request_is_cancelled_again(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':'x','method':'tools/call','params':{'name':'slow'}}\n"
-                   "c2s {'method':'notifications/cancelled','params':{'requestId':'x'}}\n"
-                   "c2s {'id':7,'method':'a'}\n"
-                   "s2c {'id':7,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':'x','method':'tools/call','params':{'name':'slow'}}\n"
+                        "c2s {'method':'notifications/cancelled','params':{'requestId':'x'}}\n"
+                        "c2s {'id':7,'method':'a'}\n"
+                        "s2c {'id':7,'result':{}}\n");
     begin(&r);
     engine_run_terse(&r.run, "{'id':1,'result':{'protocolVersion':'2025-11-25'}}");
     assert_true(engine_run_has(&r.run.actions,
@@ -592,8 +595,8 @@ static void a_poll_is_repeated_until_the_task_has_ended(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tasks/get','params':{'taskId':'t'}}\n"
-                   "s2c {'id':5,'result':{'taskId':'t','status':'completed'}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tasks/get','params':{'taskId':'t'}}\n"
+                        "s2c {'id':5,'result':{'taskId':'t','status':'completed'}}\n");
     r.config.timeout_us = 1000000;
     begin(&r);
     shake_hands(&r);
@@ -614,10 +617,10 @@ static void strict_counts_notifications(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, HELLO "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
-                   "s2c {'method':'notifications/message','params':{'data':1}}\n"
-                   "s2c {'method':'notifications/message','params':{'data':2}}\n"
-                   "s2c {'id':5,'result':{}}\n");
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':1}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':2}}\n"
+                        "s2c {'id':5,'result':{}}\n");
     r.config.strict = true;
     begin(&r);
     shake_hands(&r);

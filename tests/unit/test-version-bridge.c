@@ -10,43 +10,44 @@ static const struct request_rules new = { .stateless = true };
 /* The messages to the user. */
 struct version_run {
     struct action_sink sink;
-    struct actions say;
-    struct buf heard;
+    struct actions actions;
+    struct buf received;
     struct index script;
     struct version_bridge era;
 };
 
-static void hear(struct action_sink *self, const struct action *a)
+static void receive(struct action_sink *self, const struct action *a)
 {
     struct version_run *e = (struct version_run *)self;
 
     assert_int_equal(a->kind, ACTION_REPORT);
     assert_int_equal(a->level, LOG_WARN);
-    buf_printf(&e->heard, "%.*s|", STR_ARG(a->text));
+    buf_printf(&e->received, "%.*s|", STR_ARG(a->text));
 }
 
-static void open_ear(struct version_run *e, unsigned versions, bool modern)
+static void open_sink(struct version_run *e, unsigned versions, bool modern)
 {
-    *e = (struct version_run){ .sink = { hear },
+    *e = (struct version_run){ .sink = { receive },
                                .script = { .versions = versions, .has_stateless = modern } };
-    buf_init(&e->heard, 1 << 16);
-    actions_init(&e->say, &e->sink);
+    buf_init(&e->received, 1 << 16);
+    actions_init(&e->actions, &e->sink);
 }
 
-static void close_ear(struct version_run *e, const char *want)
+static void close_sink(struct version_run *e, const char *want)
 {
-    version_bridge_finish(&e->era, &e->say, &e->script);
-    assert_str(buf_str(&e->heard), str_z(want));
-    actions_release(&e->say);
-    buf_release(&e->heard);
+    version_bridge_finish(&e->era, &e->actions, &e->script);
+    assert_str(buf_str(&e->received), str_z(want));
+    actions_release(&e->actions);
+    buf_release(&e->received);
 }
 
-static void say_http(struct version_run *e, const struct request_rules *rules, const char *line)
+static void send_http(struct version_run *e, const struct request_rules *rules,
+                      const char *line)
 {
     struct parsed_request s;
     const struct http_request *c = parsed_request(&s, SESSION_NONE, line);
 
-    version_bridge_check_request(&e->era, &e->say, &e->script, rules, c,
+    version_bridge_check_request(&e->era, &e->actions, &e->script, rules, c,
                                  http_request_validate(rules, c, &s.arena).status != 0,
                                  &s.arena);
     parsed_request_release(&s);
@@ -74,10 +75,10 @@ static void a_stateful_client_is_reported_once(void **state)
     struct version_run e;
 
     (void)state;
-    open_ear(&e, V(MCP_2026_07_28), true);
-    say_http(&e, &new, INIT("\"2025-06-18\""));
-    say_http(&e, &new, INIT("\"2025-11-25\""));
-    close_ear(&e, OLD_ONE);
+    open_sink(&e, V(MCP_2026_07_28), true);
+    send_http(&e, &new, INIT("\"2025-06-18\""));
+    send_http(&e, &new, INIT("\"2025-11-25\""));
+    close_sink(&e, OLD_ONE);
 }
 
 static void a_stateless_client_is_reported_once(void **state)
@@ -85,10 +86,10 @@ static void a_stateless_client_is_reported_once(void **state)
     struct version_run e;
 
     (void)state;
-    open_ear(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
-    say_http(&e, &old, LIST);
-    say_http(&e, &old, LIST);
-    close_ear(&e, NEW_ONE);
+    open_sink(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
+    send_http(&e, &old, LIST);
+    send_http(&e, &old, LIST);
+    close_sink(&e, NEW_ONE);
 }
 
 static void a_discover_is_reported_if_no_initialize_follows(void **state)
@@ -96,14 +97,14 @@ static void a_discover_is_reported_if_no_initialize_follows(void **state)
     struct version_run e;
 
     (void)state;
-    open_ear(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
-    say_http(&e, &old, PROBE);
-    say_http(&e, &old, INIT("\"2025-11-25\""));
-    close_ear(&e, "");
-    open_ear(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
-    say_http(&e, &old, PROBE);
-    assert_int_equal(e.heard.len, 0);
-    close_ear(&e, NEW_ONE);
+    open_sink(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
+    send_http(&e, &old, PROBE);
+    send_http(&e, &old, INIT("\"2025-11-25\""));
+    close_sink(&e, "");
+    open_sink(&e, V(MCP_2025_11_25) | V(MCP_2025_03_26), false);
+    send_http(&e, &old, PROBE);
+    assert_int_equal(e.received.len, 0);
+    close_sink(&e, NEW_ONE);
 }
 
 static void matching_and_invalid_versions_are_not_reported(void **state)
@@ -111,14 +112,14 @@ static void matching_and_invalid_versions_are_not_reported(void **state)
     struct version_run e;
 
     (void)state;
-    open_ear(&e, V(MCP_2026_07_28), true);
-    say_http(&e, &new, PROBE);
-    say_http(&e, &new, "POST {\"id\":1,\"method\":\"tools/list\"}");
-    say_http(&e, &old, "POST {\"id\":1,\"method\":\"tools/list\"}");
-    say_http(&e, &old, "POST {\"id\":1,\"result\":{}}");
-    say_http(&e, &old, "POST [1]");
-    say_http(&e, &old, "GET");
-    close_ear(&e, "");
+    open_sink(&e, V(MCP_2026_07_28), true);
+    send_http(&e, &new, PROBE);
+    send_http(&e, &new, "POST {\"id\":1,\"method\":\"tools/list\"}");
+    send_http(&e, &old, "POST {\"id\":1,\"method\":\"tools/list\"}");
+    send_http(&e, &old, "POST {\"id\":1,\"result\":{}}");
+    send_http(&e, &old, "POST [1]");
+    send_http(&e, &old, "GET");
+    close_sink(&e, "");
 }
 
 static void an_unknown_version_is_reported_as_unknown(void **state)
@@ -126,16 +127,17 @@ static void an_unknown_version_is_reported_as_unknown(void **state)
     struct version_run e;
 
     (void)state;
-    open_ear(&e, 0, true);
-    say_http(&e, &new, INIT("5"));
-    close_ear(&e, "a client speaks protocol version 2025-11-25 or earlier, the recorded client "
-                  "chose 2026-07-28: record again with a client that speaks 2025-11-25 or "
-                  "earlier, or replay to a client that speaks 2026-07-28|");
-    open_ear(&e, 0, false);
-    version_bridge_warn(&e.era, &e.say, &e.script, true, STR_NONE);
-    close_ear(&e, "a client speaks protocol version 2026-07-28, the recorded server only "
-                  "2025-11-25 or earlier: use a client that speaks that version, or record a "
-                  "server that speaks 2026-07-28|");
+    open_sink(&e, 0, true);
+    send_http(&e, &new, INIT("5"));
+    close_sink(&e,
+               "a client speaks protocol version 2025-11-25 or earlier, the recorded client "
+               "chose 2026-07-28: record again with a client that speaks 2025-11-25 or "
+               "earlier, or replay to a client that speaks 2026-07-28|");
+    open_sink(&e, 0, false);
+    version_bridge_warn(&e.era, &e.actions, &e.script, true, STR_NONE);
+    close_sink(&e, "a client speaks protocol version 2026-07-28, the recorded server only "
+                   "2025-11-25 or earlier: use a client that speaks that version, or record a "
+                   "server that speaks 2026-07-28|");
 }
 
 static void a_long_client_name_is_cut(void **state)
@@ -143,13 +145,13 @@ static void a_long_client_name_is_cut(void **state)
     struct version_run e;
 
     (void)state;
-    open_ear(&e, V(MCP_2026_07_28), true);
-    version_bridge_warn(&e.era, &e.say, &e.script, false,
+    open_sink(&e, V(MCP_2026_07_28), true);
+    version_bridge_warn(&e.era, &e.actions, &e.script, false,
                         STR("0123456789012345678901234567890123456789"));
-    close_ear(&e,
-              "a client speaks protocol version 0123456789012345678901234567890, the recorded "
-              "client chose 2026-07-28: record again with a client that speaks "
-              "0123456789012345678901234567890, or replay to a client that speaks 2026-07-28|");
+    close_sink(
+        &e, "a client speaks protocol version 0123456789012345678901234567890, the recorded "
+            "client chose 2026-07-28: record again with a client that speaks "
+            "0123456789012345678901234567890, or replay to a client that speaks 2026-07-28|");
 }
 
 static bool is_possible(const char *answer)
@@ -205,7 +207,7 @@ static void a_call_with_server_requests_is_not_converted(void **state)
     assert_false(is_possible("s2c {'id':7,'method':'roots/list'}"));
 }
 
-static bool can_be_told(const char *notification)
+static bool can_be_sent(const char *notification)
 {
     struct terse_scanned s;
     bool can = version_bridge_can_send(terse_scan(&s, notification));
@@ -217,15 +219,15 @@ static bool can_be_told(const char *notification)
 static void notifications_of_both_protocols_can_be_converted(void **state)
 {
     (void)state;
-    assert_true(can_be_told("{'method':'notifications/message','params':{'level':'info'}}"));
-    assert_true(can_be_told("{'method':'notifications/own'}"));
-    assert_false(can_be_told("{'method':'notifications/tools/list_changed'}"));
-    assert_false(can_be_told("{'method':'notifications/prompts/list_changed'}"));
-    assert_false(can_be_told("{'method':'notifications/resources/list_changed'}"));
-    assert_false(can_be_told("{'method':'notifications/resources/updated',"
+    assert_true(can_be_sent("{'method':'notifications/message','params':{'level':'info'}}"));
+    assert_true(can_be_sent("{'method':'notifications/own'}"));
+    assert_false(can_be_sent("{'method':'notifications/tools/list_changed'}"));
+    assert_false(can_be_sent("{'method':'notifications/prompts/list_changed'}"));
+    assert_false(can_be_sent("{'method':'notifications/resources/list_changed'}"));
+    assert_false(can_be_sent("{'method':'notifications/resources/updated',"
                              "'params':{'uri':'a:b'}}"));
-    assert_false(can_be_told("{'method':'notifications/elicitation/complete'}"));
-    assert_false(can_be_told("{'method':'notifications/cancelled','params':{'requestId':7}}"));
+    assert_false(can_be_sent("{'method':'notifications/elicitation/complete'}"));
+    assert_false(can_be_sent("{'method':'notifications/cancelled','params':{'requestId':7}}"));
 }
 
 static void check_newer(const char *method, const char *answer, const char *want)

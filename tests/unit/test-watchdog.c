@@ -75,7 +75,7 @@ static void begin(struct watchdog_run *s, const char *script)
 }
 
 /* Everybody who was started is gone, and so is the watchdog. */
-static void assert_nobody_left(struct watchdog_run *s)
+static void assert_no_process_left(struct watchdog_run *s)
 {
     struct pollfd end = { .fd = s->mark[0], .events = POLLIN };
     char text[16];
@@ -111,7 +111,7 @@ static void when_mcpreel_is_killed_no_process_is_left(void **state)
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         begin(&s, scripts[i]);
         kill_us(&s);
-        assert_nobody_left(&s);
+        assert_no_process_left(&s);
     }
 }
 
@@ -130,7 +130,7 @@ static void a_process_that_exits_in_time_gets_no_signal(void **state)
     while ((got = read(s.mark[0], text + n, sizeof text - 1 - n)) > 0)
         n += (size_t)got;
     assert_string_equal(text, "bye\nasked\n");
-    assert_nobody_left(&s);
+    assert_no_process_left(&s);
 }
 
 /* 0 if it has none. */
@@ -212,7 +212,7 @@ static void the_watchdog_has_no_descriptors_and_ignores_signals(void **state)
     kill(dog, SIGHUP);
     kill(dog, SIGQUIT);
     kill_us(&s);
-    assert_nobody_left(&s);
+    assert_no_process_left(&s);
 }
 
 static void start(struct watchdog *w, int *out, const char *script)

@@ -13,16 +13,16 @@ struct text_case {
 
 static void text_case_passes(void **state)
 {
-    const struct text_case *story = *state;
+    const struct text_case *one_case = *state;
     struct err e = ERR_NONE;
     struct buf text, why;
 
     buf_init(&text, (size_t)1 << 26);
     buf_init(&why, (size_t)1 << 26);
-    if (!file_read_all(&text, &sys_real, story->path, &e))
+    if (!file_read_all(&text, &sys_real, one_case->path, &e))
         fail_msg("%s", e.msg);
-    if (!story->play(buf_str(&text), &why))
-        fail_msg("%s:%s", story->path, buf_z(&why));
+    if (!one_case->play(buf_str(&text), &why))
+        fail_msg("%s:%s", one_case->path, buf_z(&why));
     buf_release(&text);
     buf_release(&why);
 }
