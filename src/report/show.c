@@ -6,10 +6,10 @@
 #include "base/file-lock.h"
 #include "base/mem.h"
 #include "base/term.h"
+#include "filter/filter-context.h"
 #include "filter/filter-view.h"
 #include "format/reader.h"
 #include "ops/op-builder.h"
-#include "ops/tool-drift.h"
 #include "report/op-json.h"
 #include "report/op-order.h"
 #include "report/op-text.h"
@@ -17,7 +17,7 @@
 #include "trace/limits.h"
 #include "json/indent.h"
 
-enum { CHUNK = 64 << 10, FAMILY_MAX = 65536, SUMMARIES_MAX = 1 << 20, LABEL_MAX = 4096 };
+enum { CHUNK = 64 << 10, FAMILY_MAX = 65536, SUMMARIES_MAX = 1 << 20 };
 
 /* Limit of a buffer: a message as JSON, or a long string in which every byte is escaped. */
 #define OUT_MAX (2 * LIMIT_LINE)
@@ -57,11 +57,8 @@ struct show {
     bool found;          /* set when the operation or message `target.number` is seen */
     bool done;           /* set when enough is written or the reader is gone */
     int64_t previous_us; /* time of the previous message; -1: unknown */
-    struct tool_drift drift;
-    bool has_drift; /* of the current record */
-    char session[24];
-    struct buf server, trace; /* names */
-    uint64_t *family;         /* sorted numbers of `target.number` and its descendants */
+    struct filter_context context;
+    uint64_t *family; /* sorted numbers of `target.number` and its descendants */
     size_t family_count;
     struct buf summaries;
     struct buf *last_units; /* ring of units for --last */
@@ -184,24 +181,6 @@ static bool put_row(struct op_row_sink *self, const struct op_row *row, size_t d
     return s->pending.active ? add_pending(s, row, depth, e) : put_text_row(s, row, depth, e);
 }
 
-/* Sets the members of a view that come from the recording: names, session, wall time. */
-static void add_view_context(struct show *s, struct filter_view *v, unsigned has,
-                             uint64_t session)
-{
-    int64_t start_us;
-
-    v->server = buf_str(&s->server);
-    v->trace = buf_str(&s->trace);
-    if (has & HAS_SESSION) {
-        int n = snprintf(s->session, sizeof s->session, "%llu", (unsigned long long)session);
-        v->session = str_n(s->session, (size_t)n);
-    }
-    if (v->has & FILTER_HAS_T && op_builder_start_wall_us(&s->builder, &start_us)) {
-        v->has |= FILTER_HAS_WALL;
-        v->wall = start_us + v->t;
-    }
-}
-
 static void set_view_time(struct show *s, struct filter_view *v)
 {
     int64_t us = current_us(s);
@@ -232,9 +211,9 @@ static bool list_message(struct show *s, const struct operation_event *ev, struc
     if (s->options->filter) {
         arena_clear(&s->scratch);
         filter_view_message(&v, ev, &s->scratch);
-        v.is |= s->has_drift ? FILTER_IS_DRIFT : 0;
+        v.is |= s->context.has_drift ? FILTER_IS_DRIFT : 0;
         set_view_time(s, &v);
-        add_view_context(s, &v, r->has, r->session);
+        filter_context_apply(&s->context, &v, r->has, r->session, &s->builder);
         if (!filter_matches(s->options->filter, &v))
             return true;
     }
@@ -262,7 +241,7 @@ static bool list_record(struct show *s, const struct record *r, struct err *e)
     if (s->options->filter) {
         filter_view_record(&v, r);
         set_view_time(s, &v);
-        add_view_context(s, &v, r->has, r->session);
+        filter_context_apply(&s->context, &v, r->has, r->session, &s->builder);
         if (!filter_matches(s->options->filter, &v))
             return true;
     }
@@ -365,7 +344,7 @@ static bool on_message(struct show *s, const struct operation_event *ev, struct 
     set_row_detail(s, row, ev);
     if (ev->op->messages.count == 1 && s->previous_us >= 0 && current_us(s) >= s->previous_us)
         row->gap_us = current_us(s) - s->previous_us;
-    row->has_drift |= s->has_drift;
+    row->has_drift |= s->context.has_drift;
     if (s->options->filter) {
         struct filter_view v;
         filter_view_payload(&v, ev->record);
@@ -382,7 +361,7 @@ static bool matches_filter(struct show *s, const struct operation *op)
     if (!s->options->filter)
         return true;
     filter_view_operation(&v, op);
-    add_view_context(s, &v, op->has, op->session);
+    filter_context_apply(&s->context, &v, op->has, op->session, &s->builder);
     v.is |= row->has_drift ? FILTER_IS_DRIFT : 0;
     if (row->gap_us >= 0) {
         v.has |= FILTER_HAS_GAP;
@@ -459,32 +438,10 @@ static bool put_event(struct operation_sink *self, const struct operation_event 
     return ev->message ? on_message(s, ev, e) : on_end(s, ev->op, e);
 }
 
-/* Keeps the latest names of recording and server; the buffer cuts long ones. */
-static void note_names(struct show *s, const struct record *r)
-{
-    struct json_val name;
-
-    if (r->kind == RECORD_HEADER && r->header.name.len) {
-        buf_clear(&s->trace);
-        buf_add(&s->trace, r->header.name);
-    }
-    if (r->kind != RECORD_MESSAGE || r->message.dir != TO_CLIENT)
-        return;
-    name = json_get(json_get(json_get(r->message.msg, STR("result")), STR("serverInfo")),
-                    STR("name"));
-    if (json_type(name) == JSON_STRING) {
-        arena_clear(&s->scratch);
-        buf_clear(&s->server);
-        buf_add(&s->server, json_text(name, &s->scratch));
-    }
-}
-
 static bool put_record(struct show *s, const struct record *r, struct err *e)
 {
-    if (s->options->filter) {
-        note_names(s, r);
-        s->has_drift = tool_drift_check(&s->drift, r);
-    }
+    if (s->options->filter)
+        filter_context_note(&s->context, r);
     if (!s->builder.sink.put(&s->builder.sink, r, e))
         return false;
     if (s->options->messages && !s->options->target.number && !list_record(s, r, e))
@@ -657,13 +614,10 @@ static void show_init(struct show *s)
     s->pending.active =
         !s->options->follow && !s->output->json && !file_is_stdio(s->options->target.path);
     buf_init(&s->pending.text, 2 * OUT_MAX);
-    tool_drift_init(&s->drift);
+    filter_context_init(&s->context, s->options->target.path);
     buf_init(&s->out, OUT_MAX);
     buf_init(&s->row, OUT_MAX);
-    buf_init(&s->server, LABEL_MAX);
-    buf_init(&s->trace, LABEL_MAX);
     buf_init(&s->summaries, SUMMARIES_MAX);
-    buf_add(&s->trace, str_z(s->options->target.path));
     s->family = mem_alloc(FAMILY_MAX * sizeof *s->family);
     s->family[s->family_count++] = s->options->target.number;
     if (s->options->last)
@@ -681,12 +635,10 @@ static void show_release(struct show *s)
     free(s->last_units);
     free(s->family);
     op_order_release(&s->order);
-    tool_drift_release(&s->drift);
+    filter_context_release(&s->context);
     op_builder_release(&s->builder);
     buf_release(&s->out);
     buf_release(&s->row);
-    buf_release(&s->server);
-    buf_release(&s->trace);
     buf_release(&s->summaries);
     arena_release(&s->scratch);
 }
