@@ -67,7 +67,7 @@ bool dir_create(const struct sys *sys, const char *path, struct err *e)
     free(above);
     ok = ok && make_dir(sys, path, e);
     if (ok && !dir_exists(sys, path))
-        return err_cannot(e, "make folder", path, ENOTDIR);
+        return err_set(e, ERR_IO, "cannot make folder '%s': a file has this name", path);
     return ok;
 }
 

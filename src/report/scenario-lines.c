@@ -10,11 +10,13 @@ void scenario_lines_init(struct scenario_lines *l, struct buf *to)
 {
     *l = (struct scenario_lines){ .to = to };
     buf_init(&l->failed, NAMES_MAX);
+    buf_init(&l->reason, NAMES_MAX);
 }
 
 void scenario_lines_release(struct scenario_lines *l)
 {
     buf_release(&l->failed);
+    buf_release(&l->reason);
 }
 
 void scenario_lines_begin(struct scenario_lines *l, const struct scenario_lines_run *run)
@@ -64,6 +66,8 @@ void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str
     size_t start;
 
     unnamed.scenario = STR_NONE;
+    buf_clear(&l->reason);
+    buf_add(&l->reason, v->reason);
     buf_printf(&l->failed, "%s%.*s", l->failed_count++ ? ", " : "", STR_ARG(name));
     buf_add(l->to, STR("  "));
     term_escape(l->to, name, TERM_ONE_LINE);
@@ -85,6 +89,8 @@ void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str
 
 void scenario_lines_add_reason(struct scenario_lines *l, struct str why)
 {
+    if (str_eq(why, buf_str(&l->reason)))
+        return;
     buf_add(l->to, STR("      "));
     term_escape_cut(l->to, why, TEXT);
     buf_add_ch(l->to, '\n');

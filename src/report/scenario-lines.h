@@ -31,6 +31,7 @@ struct scenario_lines {
     struct buf *to; /* borrowed */
     uint64_t done, interactions;
     struct buf failed; /* names */
+    struct buf reason; /* of the latest failure */
     uint64_t failed_count;
 };
 
@@ -44,7 +45,7 @@ void scenario_lines_recorded(struct scenario_lines *l, struct str name, struct s
                              uint64_t interactions);
 
 /* A scenario failed: `v` is its failed request in the scenarios file `file`. A reason, such as
- * how the server ended, may follow. */
+ * how the server ended, may follow; it is written unless it is the one of `v`. */
 void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str file,
                            const struct call_verdict *v);
 void scenario_lines_add_reason(struct scenario_lines *l, struct str why);

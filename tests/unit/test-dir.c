@@ -90,9 +90,9 @@ static void a_path_with_a_file_in_it_cannot_become_a_folder(void **state)
     file_close(&file, &e);
     assert_false(dir_exists(&sys_real, "one"));
     assert_false(dir_create(&sys_real, "one", &e));
-    assert_string_equal(e.msg, "cannot make folder 'one': Not a directory");
+    assert_string_equal(e.msg, "cannot make folder 'one': a file has this name");
     assert_false(dir_create(&sys_real, "one/two", &e));
-    assert_string_equal(e.msg, "cannot make folder 'one': Not a directory");
+    assert_string_equal(e.msg, "cannot make folder 'one': a file has this name");
     unlink("one");
     fault_init(&f);
     fault_fail(&f, FAULT_MKDIR, 1, 1, EROFS);
