@@ -794,6 +794,21 @@ static void two_syncs_have_a_minimum_distance(void **state)
 }
 
 /* The next sync goes well, and says nothing about what the first one lost. */
+/* The fsync thread may fail while the owner still writes "two": then the note stands behind "two",
+ * else behind the next line. */
+static void assert_note_behind_synced_lines(void)
+{
+    struct buf got;
+
+    buf_init(&got, (size_t)1 << 12);
+    temp_dir_get(&got, "file");
+    if (!str_eq(buf_str(&got),
+                STR("one\ntwo\nGAP 0/8 0/0 0/0 Input/output error\nthree\nfour\nlast\n")))
+        assert_str(buf_str(&got),
+                   STR("one\ntwo\nthree\nGAP 0/8 0/0 0/0 Input/output error\nfour\nlast\n"));
+    buf_release(&got);
+}
+
 static void a_failed_sync_is_reported_and_noted_in_the_file(void **state)
 {
     struct bench b;
@@ -815,8 +830,7 @@ static void a_failed_sync_is_reported_and_noted_in_the_file(void **state)
     appender_free(b.a);
     assert_true(b.how.unsynced);
     assert_int_equal(lost_messages(&b), 0);
-    assert_content("file",
-                   STR("one\ntwo\nthree\nGAP 0/8 0/0 0/0 Input/output error\nfour\nlast\n"));
+    assert_note_behind_synced_lines();
 }
 
 static void turn(struct bench *b)
