@@ -38,6 +38,9 @@ class Server:
     input_bytes: int = 0  # bytes that its client tries to send
     continues: bool = False  # it goes on after the end of its stdin, and may, until there is a signal
 
+    def exit_codes(self, end):
+        return getattr(self, "client_gone_codes" if end == "gone" else end)
+
 
 def server(script, eof, *, client_gone_codes=None, TERM=143, INT=130, HUP=129, **more):
     codes = [{c} if isinstance(c, int) else set(c) for c in (eof if client_gone_codes is None else client_gone_codes, eof, TERM, INT, HUP)]
@@ -218,8 +221,8 @@ class ExitCase:
         if self.end == "KILL":
             if code != -signal.SIGKILL and code not in self.one.client_gone_codes:
                 return f"ended with {code}"
-        elif code not in getattr(self.one, self.end):
-            return f"ended with {code}, not {getattr(self.one, self.end)}"
+        elif code not in (codes := self.one.exit_codes(self.end)):
+            return f"ended with {code}, not {codes}"
         elif own and code >= 0 and process_exists(own):  # after a signal that ended us it is for others to wait for
             return f"left its server unwaited for, and ended with {code}"
         if not self.clock.wait(lambda: select.select([self.mark], [], [], 0)[0], EXIT_LIMIT_S):
