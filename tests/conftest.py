@@ -21,6 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "interop: beyond the main real peers; runs in 'make interop'")
+    config.addinivalue_line("markers", "rare: a pair of real peers that 'make interop' has with others; runs in 'make endurance'")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -28,6 +28,8 @@ import time
 import uuid
 from dataclasses import dataclass
 
+import pytest
+
 import browser
 from processes import started, url_in
 
@@ -371,6 +373,19 @@ class PeerRunner:
         script = self.script(http_server_named(server), where, where, without)
         alone = ["--no-stream"] if without == "stream" else []
         return document_of(self.run([*self.client(client, ids), *alone, "--url", url, script], timeout=120))
+
+
+def mark_rare(pairs, always=()):
+    """Marks pairs of a client and a server as `rare` if each of the two is in an earlier pair, or in one of `always`."""
+    seen, marked = {("client", client) for client, _ in always} | {("server", server) for _, server in always}, []
+    for pair in pairs:
+        client, server = values = tuple(getattr(pair, "values", pair))
+        peers = {("client", client), ("server", server)}
+        if peers <= seen and values not in always:
+            pair = pytest.param(*values, marks=[*getattr(pair, "marks", []), pytest.mark.rare])
+        seen |= peers
+        marked.append(pair)
+    return marked
 
 
 def document_of(ran):

@@ -1,7 +1,7 @@
 """Real clients and real servers over Streamable HTTP, direct: what the other tests compare with."""
 import pytest
 
-from peers import HTTP_SERVERS, INCOMPATIBLE_PAIRS, HTTP_CLIENTS, group_unsolicited, assert_same
+from peers import HTTP_SERVERS, INCOMPATIBLE_PAIRS, HTTP_CLIENTS, group_unsolicited, assert_same, mark_rare
 
 MAIN = [("ts", "ts"), ("ts", "everything"), ("py", "python"), ("py-auto", "python"), ("ts", "ts-2")]
 MATRIX = [*MAIN, *(pytest.param(client, server, marks=pytest.mark.interop) for client in HTTP_CLIENTS for server in HTTP_SERVERS
@@ -18,7 +18,7 @@ def negotiated_version(client, server):
     return "2025-03-26" if server == "mcp-lite" and newest > "2025-06-18" else newest  # falls back to its oldest
 
 
-@pytest.mark.parametrize("client,server", MATRIX)
+@pytest.mark.parametrize("client,server", mark_rare(MATRIX, always=MAIN))
 def test_a_direct_session_does_not_depend_on_the_ids(peer_runner, direct_http, client, server):
     plain = direct_http(client, server)
     strings = HTTP_CLIENTS[client].strings and server != "mcp-lite"  # it takes the progress token 0 for none

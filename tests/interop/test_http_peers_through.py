@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conformance import listening, replaying
-from peers import HTTP_CLIENTS, group_unsolicited, assert_same
+from peers import HTTP_CLIENTS, group_unsolicited, assert_same, mark_rare
 from test_http_peers import MAIN, MATRIX
 from verdicts import assert_clean
 
@@ -51,7 +51,7 @@ def test_a_recorded_session_verifies_clean(recorded_http, peer_runner, mcpreel, 
         assert_clean(run([mcpreel, "--json", "verify", "--url", url, file], timeout=120))
 
 
-@pytest.mark.parametrize("client,server", MATRIX)
+@pytest.mark.parametrize("client,server", mark_rare(MATRIX, always=[*MAIN, *VERIFIED]))
 def test_a_replayed_session_equals_the_recorded_one(recorded_http, replayed_http, client, server):
     recorded_session = recorded_http(client, server)
     ids = "strings" if HTTP_CLIENTS[client].strings else "numbers"

@@ -793,9 +793,8 @@ static void two_syncs_have_a_minimum_distance(void **state)
     assert_int_equal(b.f.calls[FAULT_FDATASYNC], 2); /* the first and the last */
 }
 
-/* The next sync goes well, and says nothing about what the first one lost. */
-/* The fsync thread may fail while the owner still writes "two": then the note stands behind "two",
- * else behind the next line. */
+/* The fsync thread may fail while the owner still writes "two": then the note stands behind
+ * "two", else behind the next line. */
 static void assert_note_behind_synced_lines(void)
 {
     struct buf got;
@@ -809,6 +808,7 @@ static void assert_note_behind_synced_lines(void)
     buf_release(&got);
 }
 
+/* The next sync goes well, and says nothing about what the first one lost. */
 static void a_failed_sync_is_reported_and_noted_in_the_file(void **state)
 {
     struct bench b;
