@@ -14,13 +14,13 @@ enum { LINE_LONG = 16, LINE_SHORTEST = 8 };
  * base64 of base64. */
 enum { MAX_GROWTH = 6 * 2 * 2 };
 
-struct encoder {
+struct encodings_target {
     encodings_fn *fn;
     void *arg;
     size_t max_bytes; /* limit of buffers: no encoding is longer */
 };
 
-static void emit(struct encoder *f, enum encoding encoding, struct str text)
+static void emit(struct encodings_target *f, enum encoding encoding, struct str text)
 {
     f->fn(f->arg, encoding, text);
 }
@@ -56,7 +56,8 @@ static bool to_url_alphabet(char *text, size_t len)
 
 /* Emits the base64 at all three offsets, in both alphabets; with `again`, also the base64 of
  * each of them. */
-static void emit_base64(struct encoder *f, struct str value, enum encoding encoding, bool again)
+static void emit_base64(struct encodings_target *f, struct str value, enum encoding encoding,
+                        bool again)
 {
     struct buf text;
 
@@ -72,7 +73,7 @@ static void emit_base64(struct encoder *f, struct str value, enum encoding encod
     buf_release(&text);
 }
 
-static void emit_hex(struct encoder *f, struct str value)
+static void emit_hex(struct encodings_target *f, struct str value)
 {
     struct buf text;
 
@@ -84,7 +85,7 @@ static void emit_hex(struct encoder *f, struct str value)
 }
 
 /* Emits the value without its own escapes: a search removes them with those around it. */
-static void emit_unescaped(struct encoder *f, struct str value)
+static void emit_unescaped(struct encodings_target *f, struct str value)
 {
     struct buf layers[2];
     size_t which = 0;
@@ -115,7 +116,7 @@ static bool is_secret_line(struct str line)
 }
 
 /* Emits long lines: a PEM key may be read line by line. */
-static void emit_lines(struct encoder *f, struct str value)
+static void emit_lines(struct encodings_target *f, struct str value)
 {
     if (!memchr(value.at, '\n', value.len))
         return;
@@ -184,7 +185,7 @@ static void write_utf16(struct buf *to, struct str value)
         to->len--;
 }
 
-static void emit_utf16(struct encoder *f, struct str value)
+static void emit_utf16(struct encodings_target *f, struct str value)
 {
     struct buf text;
 
@@ -195,7 +196,7 @@ static void emit_utf16(struct encoder *f, struct str value)
 }
 
 /* Emits the value with U+FFFD for each byte that is not UTF-8, as in JSON. */
-static void emit_replaced(struct encoder *f, struct str value)
+static void emit_replaced(struct encodings_target *f, struct str value)
 {
     struct buf text;
 
@@ -214,7 +215,7 @@ static void emit_replaced(struct encoder *f, struct str value)
 }
 
 /* Emits the value in Latin-1: unescaping \xe9 gives one byte per character. */
-static void emit_latin1(struct encoder *f, struct str value)
+static void emit_latin1(struct encodings_target *f, struct str value)
 {
     struct str rest = value;
     struct buf text;
@@ -238,7 +239,7 @@ static void emit_latin1(struct encoder *f, struct str value)
 }
 
 /* Emits encodings of the escaped value: a search cannot unescape inside of base64 or hex. */
-static void emit_escaped(struct encoder *f, struct str value)
+static void emit_escaped(struct encodings_target *f, struct str value)
 {
     static void (*const ways[])(struct buf *, struct str) = { write_json, write_ascii_json,
                                                               buf_add_percent, write_utf16 };
@@ -256,7 +257,7 @@ static void emit_escaped(struct encoder *f, struct str value)
     }
 }
 
-static void emit_all(struct encoder *f, struct str value)
+static void emit_all(struct encodings_target *f, struct str value)
 {
     emit(f, ENCODING_PLAIN, value);
     emit_replaced(f, value);
@@ -269,7 +270,7 @@ static void emit_all(struct encoder *f, struct str value)
 }
 
 /* Emits the value with `end` after each line, if that changes it. */
-static void emit_with_line_ends(struct encoder *f, struct str value, struct str end)
+static void emit_with_line_ends(struct encodings_target *f, struct str value, struct str end)
 {
     struct str rest = value;
     struct buf text;
@@ -291,7 +292,9 @@ static void emit_with_line_ends(struct encoder *f, struct str value, struct str 
 
 void encodings_each(struct str value, encodings_fn *fn, void *to)
 {
-    struct encoder f = { .fn = fn, .arg = to, .max_bytes = MAX_GROWTH * value.len + 64 };
+    struct encodings_target f = { .fn = fn,
+                                  .arg = to,
+                                  .max_bytes = MAX_GROWTH * value.len + 64 };
 
     BUG_IF(value.len < ENCODINGS_MIN);
     emit_all(&f, value);
