@@ -73,8 +73,16 @@ static void csv_put(void *state, struct buf *to, const struct record *r)
 {
     struct csv_writer *w = state;
 
+    (void)to;
+    op_export_put(w->rows, r);
+}
+
+static void csv_put_operation(void *state, struct buf *to, const struct format_operation *o)
+{
+    struct csv_writer *w = state;
+
     add_names(w, to);
-    op_export_put(w->rows, to, r);
+    op_export_put_operation(w->rows, to, o);
 }
 
 static void csv_end(void *state, struct buf *to)
@@ -82,7 +90,7 @@ static void csv_end(void *state, struct buf *to)
     struct csv_writer *w = state;
 
     add_names(w, to);
-    op_export_end(w->rows, to);
+    op_export_free(w->rows);
     free(w);
 }
 
@@ -92,5 +100,6 @@ const struct format csv_format = {
     .ext = { ".csv" },
     .begin = csv_begin,
     .put = csv_put,
+    .put_operation = csv_put_operation,
     .end = csv_end,
 };

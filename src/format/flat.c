@@ -33,12 +33,19 @@ static void *flat_begin(void)
 
 static void flat_put(void *state, struct buf *to, const struct record *r)
 {
-    op_export_put(state, to, r);
+    (void)to;
+    op_export_put(state, r);
+}
+
+static void flat_put_operation(void *state, struct buf *to, const struct format_operation *o)
+{
+    op_export_put_operation(state, to, o);
 }
 
 static void flat_end(void *state, struct buf *to)
 {
-    op_export_end(state, to);
+    (void)to;
+    op_export_free(state);
 }
 
 const struct format flat_format = {
@@ -47,5 +54,6 @@ const struct format flat_format = {
     .ext = { ".flat.jsonl" },
     .begin = flat_begin,
     .put = flat_put,
+    .put_operation = flat_put_operation,
     .end = flat_end,
 };

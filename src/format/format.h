@@ -1,12 +1,14 @@
 /* format/format.h - the interface of a file format, and the table of formats.
  *
  * A format does no I/O. Reading: it gets a window on the file and consumes the next record from
- * its front. Writing: it appends text to a buffer, with each record or, if it is one document,
- * at the end. A new format is one file and one row in the table. */
+ * its front. Writing: it appends text to a buffer, with each record or operation or, if it is
+ * one document, at the end (format/encoder.h calls it). A new format is one file and one row in
+ * the table. */
 #ifndef FORMAT_FORMAT_H
 #define FORMAT_FORMAT_H
 
 #include "base/buf.h"
+#include "ops/operation.h"
 #include "trace/features.h"
 
 enum next_result {
@@ -50,6 +52,13 @@ struct message_composer {
                     struct str *new_redacted);
 };
 
+/* An event of an operation, for a format that takes operations. */
+struct format_operation {
+    const struct operation_event *event;
+    bool start_known;
+    int64_t start_wall_us; /* when the recording started, if that is known */
+};
+
 struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
@@ -72,9 +81,11 @@ struct format {
     void (*resync)(void *state);
 
     /* Writing. NULL in a format that is only read; `begin` and `end` also if there is no state
-     * between records. */
+     * between records. A format that has put_operation() takes operations: its put() gets each
+     * record after the events that the record causes. */
     void *(*begin)(void); /* the writer's own state */
     void (*put)(void *state, struct buf *to, const struct record *r);
+    void (*put_operation)(void *state, struct buf *to, const struct format_operation *o);
     void (*end)(void *state, struct buf *to); /* writes the rest and frees the state */
 
     /* Replacing a message in a file (runtime/recording-update.h). Both may be NULL: then the

@@ -23,7 +23,7 @@ static struct record make_gap(int64_t us, uint64_t messages, uint64_t bytes, str
 
 static void write_record(struct live_writer *l, struct buf *to, const struct record *r)
 {
-    l->config.format->put(l->state, to, r);
+    encoder_put(&l->encoder, to, r);
 }
 
 /* Writes a gap for each direction, and one for other lines. */
@@ -155,17 +155,6 @@ static bool create_next_part(struct live_writer *l, struct file *f, struct err *
     return false;
 }
 
-static void begin_format(struct live_writer *l)
-{
-    l->state = l->config.format->begin ? l->config.format->begin() : NULL;
-}
-
-static void end_format(struct live_writer *l, struct buf *to)
-{
-    if (l->config.format->end)
-        l->config.format->end(l->state, to);
-}
-
 static void switch_file(struct live_writer *l, struct file *next)
 {
     struct record footer = { .kind = RECORD_FOOTER, .has = HAS_US, .us = l->us };
@@ -174,8 +163,8 @@ static void switch_file(struct live_writer *l, struct file *next)
     footer.footer.duration_ms = (uint64_t)l->us / 1000;
     buf_clear(&l->text);
     write_record(l, &l->text, &footer);
-    end_format(l, &l->text);
-    begin_format(l);
+    encoder_end(&l->encoder, &l->text);
+    encoder_begin(&l->encoder, l->config.format);
     buf_init(&head, LIMIT_LINE);
     l->header.header.part = l->part;
     write_record(l, &head, &l->header);
@@ -370,7 +359,7 @@ bool live_writer_open(struct live_writer *l, const struct sys *sys,
     buf_init(&l->text, LIMIT_LINE);
     buf_init(&l->footer_text, LIMIT_LINE);
     buf_init(&l->batch_text, BATCH_BYTES_MAX);
-    begin_format(l);
+    encoder_begin(&l->encoder, l->config.format);
     return true;
 }
 
@@ -400,7 +389,7 @@ void live_writer_finish(struct live_writer *l, struct live_writer_result *end)
 
     live_writer_flush(l);
     appender_finish(l->file, buf_str(&l->footer_text), &how);
-    end_format(l, &l->text); /* last: the appender may write a gap */
+    encoder_end(&l->encoder, &l->text); /* last: the appender may write a gap */
     *end = (struct live_writer_result){ .lost_messages =
                                             l->too_long[TO_SERVER] + l->too_long[TO_CLIENT],
                                         .unsynced = how.unsynced,
@@ -425,7 +414,7 @@ void live_writer_remove(struct live_writer *l)
 
 void live_writer_abort(struct live_writer *l)
 {
-    end_format(l, &l->footer_text);
+    encoder_end(&l->encoder, &l->footer_text);
     appender_abort(l->file);
     live_writer_remove(l);
 }

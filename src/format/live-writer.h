@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/atomic-file.h"
 #include "base/errors-once.h"
-#include "format/format.h"
+#include "format/encoder.h"
 
 struct live_writer_config {
     const char *path; /* borrowed until live_writer_release() */
@@ -40,7 +40,7 @@ struct live_writer {
     const struct sys *sys;
     struct appender *file;
     struct atomic_file draft; /* the first part, until live_writer_replace() */
-    void *state;              /* of the format */
+    struct encoder encoder;
     struct buf text, footer_text;
     struct buf batch_text; /* lines kept until live_writer_flush() */
     struct line_queue_line batch_lines[LIVE_WRITER_BATCH_LINES];

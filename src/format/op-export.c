@@ -14,13 +14,10 @@ struct named_server {
 };
 
 struct op_export {
-    struct operation_sink events;
-    struct op_builder builder;
     struct op_servers servers;
     struct capped_table names; /* of struct named_server */
     struct arena scratch;
     op_export_row_fn put_row;
-    struct buf *to; /* of the current call */
 };
 
 const char *const op_export_names[OP_EXPORT_COLUMNS] = {
@@ -40,14 +37,12 @@ static struct op_export_value number_value(bool known, int64_t n)
     return (struct op_export_value){ known ? OP_EXPORT_NUMBER : OP_EXPORT_NONE, STR_NONE, n };
 }
 
-static struct op_export_value time_value(const struct op_export *x, int64_t us,
+static struct op_export_value time_value(const struct format_operation *o,
                                          char text[CLOCK_TEXT_SIZE])
 {
-    int64_t start;
-
-    if (us < 0 || !op_builder_start_wall_us(&x->builder, &start))
+    if (o->event->op->first_us < 0 || !o->start_known)
         return text_value(STR_NONE);
-    return text_value(clock_format(text, clock_add(start, us)));
+    return text_value(clock_format(text, clock_add(o->start_wall_us, o->event->op->first_us)));
 }
 
 static const struct named_server *server_of(const struct op_export *x,
@@ -60,13 +55,15 @@ static const struct named_server *server_of(const struct op_export *x,
 }
 
 /* The bytes of a call are those of its retries, polls and pages, too. */
-static void put_operation(struct op_export *x, const struct operation *op)
+static void put_request(const struct op_export *x, struct buf *to,
+                        const struct format_operation *o)
 {
+    const struct operation *op = o->event->op;
     const struct named_server *server = server_of(x, op);
     const bool is_call = op_stats_is_call(op);
     char time[CLOCK_TEXT_SIZE];
     const struct op_export_value row[OP_EXPORT_COLUMNS] = {
-        time_value(x, op->first_us, time),
+        time_value(o, time),
         text_value(server->name),
         text_value(server->version),
         number_value(op->has & HAS_SESSION, (int64_t)op->session),
@@ -89,7 +86,7 @@ static void put_operation(struct op_export *x, const struct operation *op)
         number_value(op->result_bytes, (int64_t)op->result_bytes),
     };
 
-    x->put_row(x->to, row);
+    x->put_row(to, row);
 }
 
 /* Remembers a name; servers beyond the limit stay unknown. */
@@ -111,51 +108,37 @@ static void note_server(struct op_export *x, const struct record *r, struct json
     op_servers_set(&x->servers, r, server->number);
 }
 
-static bool put_event(struct operation_sink *self, const struct operation_event *ev,
-                      struct err *e)
-{
-    struct op_export *x = (struct op_export *)self;
-    struct json_val info = op_servers_info(ev);
-
-    (void)e;
-    if (json_exists(info))
-        note_server(x, ev->record, info);
-    if (!ev->message && ev->op->kind == OPERATION_REQUEST && ev->op->roles[ROLE_REQUEST])
-        put_operation(x, ev->op);
-    return true;
-}
-
 struct op_export *op_export_new(op_export_row_fn put_row)
 {
     struct op_export *x = mem_new(struct op_export);
 
-    *x = (struct op_export){ .events = { put_event }, .put_row = put_row };
-    op_builder_init(&x->builder, &x->events);
+    *x = (struct op_export){ .put_row = put_row };
     op_servers_init(&x->servers);
     capped_table_init(&x->names, sizeof(struct named_server), SERVERS_MAX);
     return x;
 }
 
-void op_export_put(struct op_export *x, struct buf *to, const struct record *r)
+void op_export_put_operation(struct op_export *x, struct buf *to,
+                             const struct format_operation *o)
 {
-    struct err e = ERR_NONE;
+    const struct operation_event *ev = o->event;
+    struct json_val info = op_servers_info(ev);
 
-    x->to = to;
+    if (json_exists(info))
+        note_server(x, ev->record, info);
+    if (!ev->message && ev->op->kind == OPERATION_REQUEST && ev->op->roles[ROLE_REQUEST])
+        put_request(x, to, o);
+}
+
+void op_export_put(struct op_export *x, const struct record *r)
+{
     arena_clear(&x->scratch);
-    if (!x->builder.sink.put(&x->builder.sink, r, &e))
-        BUG("the sink rejected a record");
     if (r->kind == RECORD_HEADER)
         op_servers_begin_recording(&x->servers);
 }
 
-void op_export_end(struct op_export *x, struct buf *to)
+void op_export_free(struct op_export *x)
 {
-    struct err e = ERR_NONE;
-
-    x->to = to;
-    if (!op_builder_finish(&x->builder, &e))
-        BUG("the sink rejected a record");
-    op_builder_release(&x->builder);
     op_servers_release(&x->servers);
     capped_table_release(&x->names);
     arena_release(&x->scratch);

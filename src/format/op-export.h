@@ -1,9 +1,9 @@
 /* format/op-export.h - the common part of formats that have one row for each request.
  *
- * Such a format is only written. It takes records like any other, and this module makes
- * operations of them (ops/op-builder.h): a row for each request when it has ended, of the
- * client or of the server, also for retries, polls and pages; `is_call` is false for these. The
- * format writes the columns in its own notation.
+ * Such a format is only written, and takes operations. It forwards them and the records to this
+ * module, which makes a row for each request when it has ended, of the client or of the server,
+ * also for retries, polls and pages; `is_call` is false for these. The format writes the
+ * columns in its own notation.
  *
  * A row has numbers and names, no params and no results. The server of a row is unknown if none
  * was named before the request ended. */
@@ -11,7 +11,7 @@
 #define FORMAT_OP_EXPORT_H
 
 #include "base/capped-table.h"
-#include "ops/op-builder.h"
+#include "format/format.h"
 #include "ops/op-servers.h"
 
 enum { OP_EXPORT_COLUMNS = 21 };
@@ -39,7 +39,11 @@ struct op_export;
 
 /* Calls `put_row` for each request. */
 struct op_export *op_export_new(op_export_row_fn put_row);
-void op_export_put(struct op_export *x, struct buf *to, const struct record *r);
-void op_export_end(struct op_export *x, struct buf *to); /* frees it, too */
+void op_export_free(struct op_export *x);
+
+/* Like the functions of the same names in struct format. */
+void op_export_put(struct op_export *x, const struct record *r);
+void op_export_put_operation(struct op_export *x, struct buf *to,
+                             const struct format_operation *o);
 
 #endif

@@ -54,19 +54,12 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
     struct writer *w = (struct writer *)self;
     bool ok;
 
-    w->format->put(w->state, &w->text, r);
+    encoder_put(&w->encoder, &w->text, r);
     if (w->text.len < PIECE && !w->text.full)
         return true;
     ok = write_text(w, false, e);
     buf_clear(&w->text);
     return ok;
-}
-
-static bool begin_format(struct writer *w)
-{
-    if (w->format->begin)
-        w->state = w->format->begin();
-    return true;
 }
 
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
@@ -80,26 +73,21 @@ bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool
     buf_init(&w->compressed, COMPRESSED_MAX);
     if (file_is_stdio(path)) {
         w->file = file_stdout(sys);
-        return begin_format(w);
+        encoder_begin(&w->encoder, format);
+        return true;
     }
     if (!atomic_file_open(&w->draft, &w->file, sys, path, replace, e))
         return false;
     kind = compress_by_suffix(str_z(path), &stem);
     if (kind != COMPRESS_NONE)
         w->compressor = compressor_new(kind);
-    return begin_format(w);
-}
-
-/* Writes the rest of the format. */
-static void end_format(struct writer *w)
-{
-    if (w->format->end)
-        w->format->end(w->state, &w->text);
+    encoder_begin(&w->encoder, format);
+    return true;
 }
 
 bool writer_is_empty(struct writer *w)
 {
-    return w->format->is_empty && w->format->is_empty(w->state);
+    return encoder_is_empty(&w->encoder);
 }
 
 static void release_buffers(struct writer *w)
@@ -124,7 +112,7 @@ bool writer_finish(struct writer *w, struct err *e)
 {
     bool ok;
 
-    end_format(w);
+    encoder_end(&w->encoder, &w->text);
     ok = write_text(w, true, e);
     release_buffers(w);
     return close_file(w, ok, e);
@@ -134,7 +122,7 @@ void writer_abort(struct writer *w)
 {
     struct err ignored = ERR_NONE;
 
-    end_format(w);
+    encoder_end(&w->encoder, &w->text);
     release_buffers(w);
     close_file(w, false, &ignored);
 }

@@ -1,4 +1,4 @@
-/* format/writer.h - writes records to a complete file, in any format.
+/* format/writer.h - writes records to a complete file, in any format (format/encoder.h).
  *
  * Writes in large pieces, compressed if the name has such an extension; the file gets its name
  * only when it is complete. A document that is too large for its format is ERR_USAGE: another
@@ -8,12 +8,12 @@
 
 #include "base/atomic-file.h"
 #include "base/compress.h"
-#include "format/format.h"
+#include "format/encoder.h"
 
 struct writer {
     struct sink sink; /* put records here */
     const struct format *format;
-    void *state; /* of the format */
+    struct encoder encoder;
     struct file file;
     struct atomic_file draft;
     struct buf text, compressed;

@@ -112,22 +112,20 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
     struct memory_writer *f = (struct memory_writer *)self;
 
-    f->format->put(f->state, &f->text, r);
+    encoder_put(&f->encoder, &f->text, r);
     return buf_ok(&f->text, e);
 }
 
 void memory_writer_init(struct memory_writer *f, const struct format *format)
 {
-    *f = (struct memory_writer){ .sink = { put_record }, .format = format };
+    *f = (struct memory_writer){ .sink = { put_record } };
     buf_init(&f->text, (size_t)1 << 30);
-    if (format->begin)
-        f->state = format->begin();
+    encoder_begin(&f->encoder, format);
 }
 
 void memory_writer_finish(struct memory_writer *f)
 {
-    if (f->format->end)
-        f->format->end(f->state, &f->text);
+    encoder_end(&f->encoder, &f->text);
 }
 
 void memory_writer_release(struct memory_writer *f)

@@ -7,7 +7,7 @@
 #ifndef MEMORY_FILE_H
 #define MEMORY_FILE_H
 
-#include "format/format.h"
+#include "format/encoder.h"
 
 struct memory_reader {
     struct notes notes;
@@ -31,8 +31,7 @@ const struct format *memory_reader_detect(const struct format *const *table, str
 struct memory_writer {
     struct sink sink;
     struct buf text;
-    const struct format *format;
-    void *state;
+    struct encoder encoder;
 };
 
 void memory_writer_init(struct memory_writer *f, const struct format *format);

@@ -1,4 +1,4 @@
-#include "format/format.h"
+#include "format/encoder.h"
 
 #include "terse.h"
 #include "test.h"
@@ -31,15 +31,15 @@ static void write_session(const struct format *f, struct buf *to)
 {
     struct record head = { .kind = RECORD_HEADER, .has = HAS_WALL };
     struct record request = { .kind = RECORD_MESSAGE, .has = HAS_WALL | HAS_SEQ };
-    void *state = f->begin ? f->begin() : NULL;
     struct terse_scanned s;
+    struct encoder c;
 
     head.header.version = head.header.upstream = head.header.thoughtjack_version = STR("1.0");
     request.message.msg = terse_scan(&s, "{'jsonrpc':'2.0','id':1,'method':'tools/list'}");
-    f->put(state, to, &head);
-    f->put(state, to, &request);
-    if (f->end)
-        f->end(state, to);
+    encoder_begin(&c, f);
+    encoder_put(&c, to, &head);
+    encoder_put(&c, to, &request);
+    encoder_end(&c, to);
     terse_scanned_release(&s);
 }
 

@@ -1,5 +1,6 @@
 #include "format/op-export.h"
 
+#include "memory-file.h"
 #include "terse.h"
 #include "test.h"
 
@@ -13,30 +14,40 @@ static void put_row(struct buf *to, const struct op_export_value row[OP_EXPORT_C
     buf_add_ch(to, '\n');
 }
 
-struct export_sink {
-    struct sink sink;
-    struct op_export *export;
-    struct buf text;
-};
-
-static bool put_record(struct sink *self, const struct record *r, struct err *e)
+static void *begin(void)
 {
-    struct export_sink *s = (struct export_sink *)self;
+    return op_export_new(put_row);
+}
 
-    (void)e;
-    op_export_put(s->export, &s->text, r);
-    return true;
+static void put(void *state, struct buf *to, const struct record *r)
+{
+    (void)to;
+    op_export_put(state, r);
+}
+
+static void put_operation(void *state, struct buf *to, const struct format_operation *o)
+{
+    op_export_put_operation(state, to, o);
+}
+
+static void end(void *state, struct buf *to)
+{
+    (void)to;
+    op_export_free(state);
 }
 
 static void assert_rows(const char *story, const char *want)
 {
-    struct export_sink s = { .sink = { put_record }, .export = op_export_new(put_row) };
+    static const struct format rows = {
+        .name = "rows", .begin = begin, .put = put, .put_operation = put_operation, .end = end
+    };
+    struct memory_writer w;
 
-    buf_init(&s.text, 1 << 20);
-    terse_feed(&s.sink, story);
-    op_export_end(s.export, &s.text);
-    assert_str(buf_str(&s.text), str_z(want));
-    buf_release(&s.text);
+    memory_writer_init(&w, &rows);
+    terse_feed(&w.sink, story);
+    memory_writer_finish(&w);
+    assert_str(buf_str(&w.text), str_z(want));
+    memory_writer_release(&w);
 }
 
 static void a_request_has_a_row_when_it_has_ended(void **state)
@@ -87,12 +98,30 @@ static void a_request_of_the_server_waits_for_the_client(void **state)
                 "result_bytes=2 \n");
 }
 
+static void a_header_ends_the_requests_of_the_server_before_it(void **state)
+{
+    (void)state;
+    assert_rows("c2s {'id':1,'method':'initialize'}\n"
+                "s2c {'id':1,'result':{'serverInfo':{'name':'a'}}}\n"
+                "c2s {'id':2,'method':'ping'}\n"
+                "| {'type':'header','version':'1.0','recorded_at':'2026-11-15T21:00:00Z',"
+                "'upstream':'s','thoughtjack_version':'1'}\n"
+                "c2s {'id':3,'method':'ping'}\n",
+                "server=a number=1 is_call=1 from=client method=initialize outcome=ok "
+                "bytes=75 request_bytes=30 response_bytes=45 result_bytes=27 \n"
+                "server=a number=2 is_call=1 from=client method=ping outcome=pending bytes=24 "
+                "request_bytes=24 \n"
+                "number=3 is_call=1 from=client method=ping outcome=pending bytes=24 "
+                "request_bytes=24 \n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_request_has_a_row_when_it_has_ended),
         cmocka_unit_test(a_page_is_no_call_and_the_server_is_known_once_it_is_named),
         cmocka_unit_test(a_request_of_the_server_waits_for_the_client),
+        cmocka_unit_test(a_header_ends_the_requests_of_the_server_before_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
