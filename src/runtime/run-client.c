@@ -105,6 +105,14 @@ const struct peer_outcome *run_client_outcome(const struct run_client *c)
     return &c->server.peer->outcome;
 }
 
+static const char *status_hint(unsigned status)
+{
+    if (status == 401 || status == 403)
+        return "it wants a login: pass credentials with --header-env NAME=VARIABLE";
+    return status >= 500 ? "the server failed: its log may say why"
+                         : "check that the URL is that of an MCP endpoint";
+}
+
 bool run_client_explain_silence(const struct run_client *c, const struct peer_target *target,
                                 struct err *e)
 {
@@ -113,9 +121,7 @@ bool run_client_explain_silence(const struct run_client *c, const struct peer_ta
 
     if (target->remote && end->error_status) {
         err_set(e, ERR_PEER, "the server at '%s' answered HTTP %u", name, end->error_status);
-        return end->error_status == 401 || end->error_status == 403
-                   ? err_hint(e, "it wants a login: pass credentials with --header-env")
-                   : err_hint(e, "check that the URL is that of an MCP endpoint");
+        return err_hint(e, "%s", status_hint(end->error_status));
     }
     if (target->remote && end->lost_reason.len) {
         err_set(e, ERR_PEER, "cannot reach the server at '%s': %.*s", name,

@@ -136,24 +136,26 @@ def test_an_unreachable_server_is_waited_for_and_gives_an_error(mcpreel, run, se
     assert ran.code == 4 and b"could not be reached in time" in ran.err and ran.out == b""
 
 
-def test_a_required_login_is_named_as_the_cause(mcpreel, run, session, tmp_path):
+@pytest.mark.parametrize("status, hint", [(401, "--header-env NAME=VARIABLE"), (403, "--header-env NAME=VARIABLE"),
+                                          (404, "the URL is that of an MCP endpoint"), (503, "the server failed: its log may say why")])
+def test_a_rejection_by_http_status_has_a_hint(mcpreel, run, session, tmp_path, status, hint):
     server = tmp_path / "server.py"
     server.write_text("import http.server, sys\n"
                       "class H(http.server.BaseHTTPRequestHandler):\n"
                       "    def do_POST(self):\n"
-                      "        self.send_response(401); self.send_header('Content-Length', '0'); self.end_headers()\n"
+                      "        self.send_response(int(sys.argv[1])); self.send_header('Content-Length', '0'); self.end_headers()\n"
                       "    do_GET = do_DELETE = do_POST\n"
                       "    def log_message(self, *_): pass\n"
                       "s = http.server.ThreadingHTTPServer(('127.0.0.1', 0), H)\n"
                       "print(s.server_port, flush=True)\n"
                       "s.serve_forever()\n")
-    with subprocess.Popen([sys.executable, server], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([sys.executable, server, str(status)], stdout=subprocess.PIPE, text=True) as process:
         try:
             port = process.stdout.readline().strip()
             ran = run([mcpreel, "verify", "--url", f"http://127.0.0.1:{port}", session])
         finally:
             process.kill()
-    assert ran.code == 4 and b"--header-env" in ran.err and b"[REDACTED]" not in ran.err, str(ran)
+    assert ran.code == 4 and f"HTTP {status}" in ran.err.decode() and hint in ran.err.decode() and b"[REDACTED]" not in ran.err, str(ran)
 
 
 def test_a_server_that_hangs_did_not_respond(mcpreel, run, session, tmp_path):
