@@ -60,6 +60,7 @@ static const struct unit time_units[] = {
     { "m", 60ull * 1000 * 1000 },
     { "min", 60ull * 1000 * 1000 },
     { "h", 3600ull * 1000 * 1000 },
+    { "d", 24 * 3600ull * 1000 * 1000 },
     { NULL, 0 },
 };
 

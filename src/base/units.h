@@ -17,8 +17,8 @@ void units_write_count(struct buf *to, uint64_t n, const char *one, const char *
  * it is no size, too large, or not a whole number of bytes. */
 bool units_parse_bytes(struct str text, uint64_t *bytes);
 
-/* Parses "500ms", "2.5s", "5min" or "5m", "1h", "1m30s" to microseconds. Only 0 needs no unit:
- * a bare 5 might mean seconds or milliseconds. */
+/* Parses "500ms", "2.5s", "5min" or "5m", "1h", "30d", "1m30s" to microseconds. Only 0 needs no
+ * unit: a bare 5 might mean seconds or milliseconds. */
 bool units_parse_duration(struct str text, int64_t *us);
 
 #endif

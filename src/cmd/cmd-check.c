@@ -1,6 +1,7 @@
 /* cmd/cmd-check.c - the check command: judges recordings, and repairs them. */
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/file-lock.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -9,6 +10,7 @@
 #include "base/units.h"
 #include "cmd/check-secrets.h"
 #include "cmd/command.h"
+#include "cmd/gate-options.h"
 #include "cmd/repair.h"
 #include "report/findings.h"
 #include "report/report-files.h"
@@ -20,6 +22,7 @@ struct check_args {
     const char *output;
     struct str_list ignore, report;
     bool fix, force, secrets;
+    struct gate_args gate;
     struct redaction_args redaction;
 };
 
@@ -56,6 +59,7 @@ static const struct option check_options[] = {
       .type = OPTION_FLAG,
       .offset = offsetof(struct check_args, secrets),
       .help = "search for secrets instead" },
+    GATE_OPTIONS(struct check_args, gate),
     REDACTION_OPTIONS(struct check_args, redaction),
     { 0 },
 };
@@ -75,6 +79,7 @@ struct check {
     const struct app *app;
     const struct check_args *args;
     bool ignored[STATS_FINDING_COUNT];
+    struct gate_conditions conditions;
     struct buf json_text; /* report of --json so far */
     struct json_out json;
     struct report_files reports;
@@ -85,6 +90,7 @@ struct check {
 struct checked_file {
     struct inspect_file file;
     struct stats stats;
+    struct gate gate;
     struct repair repair;
     const char *copy_path; /* NULL: no copy is made */
     bool is_journal;       /* of a one-document format: the copy is the document */
@@ -393,11 +399,15 @@ static bool read_file(const struct check *c, struct checked_file *f, struct err 
     }
     stats_finish(&f->stats);
     findings_collect(&f->findings, &f->stats, c->ignored);
+    if (!f->copy_path)
+        gate_finish(&f->gate, &f->stats, clock_wall_us(), &f->findings);
     if (!f->copy_path || !f->usable)
         return true;
     if (!repair_finish(&f->repair, e))
         return false;
     findings_collect(&f->remaining, &f->repair.remaining, c->ignored);
+    for (size_t i = 0; i < f->remaining.count; i++)
+        f->remaining.at[i].line = 0; /* it is that of the original */
     remove_journal(c, f);
     return true;
 }
@@ -416,6 +426,9 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     finding_list_init(&f->remaining);
     stats_init(&f->stats);
     f->stats.thorough = true;
+    gate_init(&f->gate, &c->conditions);
+    f->stats.observer = &f->gate.events;
+    f->file.find_lines = true;
     ok = read_file(c, f, e);
     if (ok && needs_json(c))
         add_file_json(c, f);
@@ -426,6 +439,7 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     code = exit_code(c, f);
     c->worst_code = code > c->worst_code ? code : c->worst_code;
     repair_release(&f->repair);
+    gate_release(&f->gate);
     stats_release(&f->stats);
     finding_list_release(&f->findings);
     finding_list_release(&f->remaining);
@@ -465,6 +479,10 @@ static bool check_conflicts(const struct check_args *args, const struct operands
     }
     if (args->secrets && args->report.count)
         return err_set(e, ERR_USAGE, "'--secrets' cannot be combined with '--report'");
+    if (args->secrets && !gate_options_reject(check_options, in, "--secrets", e))
+        return false;
+    if (args->fix && !gate_options_reject(check_options, in, "--fix", e))
+        return false;
     if (args->output && !args->fix)
         return err_set(e, ERR_USAGE, "'--output' needs '--fix'");
     if (args->output && in->count > 1)
@@ -517,7 +535,9 @@ static int check_run(const struct app *app, const void *options, const struct op
     buf_init(&c.json_text, CHECK_JSON_MAX);
     c.json = json_out_to(&c.json_text);
     report_files_init(&c.reports, NULL);
-    ok = open_reports(&c, in, e) && check_all(&c, in, e);
+    ok = gate_options_read(&c.conditions, &c.args->gate, e) && open_reports(&c, in, e) &&
+         check_all(&c, in, e);
+    gate_options_release(&c.conditions);
     report_files_release(&c.reports);
     buf_release(&c.json_text);
     return ok ? c.worst_code : app_exit_code(e);
@@ -529,6 +549,8 @@ static const struct command_example check_examples[] = {
     { "mcpreel check --fix -o good.jsonl crashed.jsonl",
       "write a copy with all readable lines" },
     { "mcpreel check --ignore unanswered,server-exit session.jsonl", "accept known findings" },
+    { "mcpreel check --forbid-tool 'delete_*' --max-errors 2 session.jsonl",
+      "fail if the recorded calls are not as expected" },
     { "mcpreel check --secrets --redact-env API_KEY recordings/*",
       "before a commit: fail if there are secrets" },
     { 0 },
@@ -545,6 +567,9 @@ const struct command cmd_check = {
         "that do not increase. A complete file may have findings: responses without a request, "
         "requests without a response, lines that are not messages, messages that jq rejects. A "
         "file that cannot be read is unreadable.\n\n"
+        "Conditions on the recorded calls (see below) are findings where they are not met. "
+        "Each file is judged alone, with the numbers of 'mcpreel stats'. A condition that "
+        "cannot be judged is not met: a recording may have no times or no date.\n\n"
         "Ends with 0 if no file has a finding, with 1 if any file has one (--ignore accepts "
         "known findings), with 3 if a file cannot be read.\n\n"
         "--fix writes a copy in the same format: without the incomplete end, with a header, "

@@ -83,14 +83,23 @@ static struct op_stats_row *row_of_name(struct op_stats *c, enum record_dir dir,
     return row;
 }
 
+static struct str subject_of(const struct operation *op, const struct mcp_method *known)
+{
+    return known && !is_about_task(known) ? op->subject : STR_NONE;
+}
+
+struct str op_stats_subject(const struct operation *op)
+{
+    return subject_of(op, mcp_method_find(op->method));
+}
+
 static struct op_stats_row *row_of(struct op_stats *c, const struct operation *op,
                                    const struct mcp_method *known)
 {
-    const struct str subject = known && !is_about_task(known) ? op->subject : STR_NONE;
     struct op_stats_row *row;
     bool is_new;
 
-    row = row_of_name(c, op->dir, op->method, subject, &is_new);
+    row = row_of_name(c, op->dir, op->method, subject_of(op, known), &is_new);
     if (is_new || op->number < row->first)
         row->first = op->number;
     return row;
@@ -128,6 +137,11 @@ static bool was_answered(enum operation_outcome outcome)
            outcome == OUTCOME_TOOL_ERROR || outcome == OUTCOME_LATE;
 }
 
+bool op_stats_is_answered(const struct operation *op)
+{
+    return was_answered(op->outcome);
+}
+
 static void add_result(struct op_stats_row *row, uint64_t bytes)
 {
     row->results++;
@@ -153,7 +167,7 @@ static void add_call(struct op_stats *c, struct op_stats_row *row, const struct 
     row->bytes += op->family_bytes;
     if (op->result_bytes)
         add_result(row, op->result_bytes);
-    if (was_answered(op->outcome))
+    if (op_stats_is_answered(op))
         add_times(c, &row->times, op);
 }
 
@@ -284,8 +298,22 @@ uint64_t op_stats_answered(const struct op_stats_row *row)
     return n;
 }
 
+static bool is_error(enum operation_outcome outcome)
+{
+    return outcome == OUTCOME_RPC_ERROR || outcome == OUTCOME_TOOL_ERROR ||
+           outcome == OUTCOME_HTTP_ERROR || outcome == OUTCOME_MALFORMED;
+}
+
+bool op_stats_is_error(const struct operation *op)
+{
+    return is_error(op->outcome);
+}
+
 uint64_t op_stats_errors(const struct op_stats_row *row)
 {
-    return row->outcomes[OUTCOME_RPC_ERROR] + row->outcomes[OUTCOME_TOOL_ERROR] +
-           row->outcomes[OUTCOME_HTTP_ERROR] + row->outcomes[OUTCOME_MALFORMED];
+    uint64_t n = 0;
+
+    for (enum operation_outcome outcome = 0; outcome < OUTCOME_COUNT; outcome++)
+        n += is_error(outcome) ? row->outcomes[outcome] : 0;
+    return n;
 }

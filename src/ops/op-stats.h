@@ -80,6 +80,13 @@ void op_stats_finish(struct op_stats *c);
  * end of its operation is a call of its own. */
 bool op_stats_is_call(const struct operation *op);
 
+/* The tool, prompt or resource of an operation: the second part of the name of its row. */
+struct str op_stats_subject(const struct operation *op);
+
+/* Whether a call counts as an error; whether it was answered, so that its times count. */
+bool op_stats_is_error(const struct operation *op);
+bool op_stats_is_answered(const struct operation *op);
+
 /* The number of calls with a response, and of calls with a JSON-RPC, tool, HTTP or JSON error.
  */
 uint64_t op_stats_answered(const struct op_stats_row *row);

@@ -248,6 +248,8 @@ void open_ops_add_message(struct open_ops *l, struct open_op *op, enum operation
     if (r->has & HAS_REDELIVERS)
         op->op.flags |= OP_REDELIVERED;
     if (r->kind == RECORD_MESSAGE) {
+        if (!op->op.messages.count)
+            op->op.line = r->message.line;
         add_message_bytes(op, json_raw(r->message.msg).len);
         op->op.flags |= r->message.redacted.len ? OP_REDACTED : 0;
     } else {

@@ -132,6 +132,8 @@ struct operation {
     enum record_dir dir; /* of its first message */
     unsigned flags;
 
+    uint64_t line; /* of its first message, see record.h */
+
     struct str method, subject; /* subject: tool, prompt, URI, task; may be empty */
     struct str id;              /* JSON */
     struct str task;            /* id of the task it became or is about */

@@ -73,8 +73,10 @@ static bool add_finding(struct stats *s, enum stats_finding_kind what, const str
 {
     struct stats_finding *f = &s->findings[what];
 
-    if (!f->count && r->kind == RECORD_MESSAGE && r->has & HAS_SEQ)
-        f->seq = r->message.seq;
+    if (!f->count && r->kind == RECORD_MESSAGE) {
+        f->seq = r->has & HAS_SEQ ? r->message.seq : 0;
+        f->line = r->message.line;
+    }
     return !f->count++;
 }
 
@@ -374,24 +376,29 @@ static void handle_op_end(struct stats *s, const struct operation *op)
         f->example = copy_text(s, op->why);
 }
 
+static void handle_op_message(struct stats *s, const struct operation_event *ev)
+{
+    if (ev->record->has & HAS_REDELIVERS)
+        return;
+    if (ev->message->role == ROLE_REQUEST)
+        check_request_op(s, ev->op, ev->record);
+    else if (ev->message->role == ROLE_RESPONSE)
+        check_response_op(s, ev->op, ev->record);
+    else
+        check_notification_op(s, ev->op, ev->record, ev->message->role);
+}
+
 /* A message was attributed, or an operation has ended. */
 static bool put_op_event(struct operation_sink *self, const struct operation_event *ev,
                          struct err *e)
 {
     struct stats *s = (struct stats *)((char *)self - offsetof(struct stats, op_events));
 
-    (void)e;
-    if (!ev->message)
-        handle_op_end(s, ev->op);
-    else if (ev->record->has & HAS_REDELIVERS)
-        return true;
-    else if (ev->message->role == ROLE_REQUEST)
-        check_request_op(s, ev->op, ev->record);
-    else if (ev->message->role == ROLE_RESPONSE)
-        check_response_op(s, ev->op, ev->record);
+    if (ev->message)
+        handle_op_message(s, ev);
     else
-        check_notification_op(s, ev->op, ev->record, ev->message->role);
-    return true;
+        handle_op_end(s, ev->op);
+    return !s->observer || s->observer->put(s->observer, ev, e);
 }
 
 static void build_ops(struct stats *s, const struct record *r)

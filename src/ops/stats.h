@@ -103,7 +103,7 @@ enum stats_finding_kind {
 
 struct stats_finding {
     uint64_t count;
-    uint64_t seq;       /* of the first message it was seen in; 0: none */
+    uint64_t seq, line; /* of the first message it was seen in; 0: none */
     struct str example; /* short text of the first, often from the file; may be empty; of
                          * STATS_UNANSWERED the first with a reason */
 };
@@ -124,6 +124,7 @@ struct stats {
 
     unsigned features; /* enum feature: kept by the format; absence of others is no finding */
     bool thorough;     /* check every value of every message */
+    struct operation_sink *observer; /* borrowed: gets all events of operations; NULL: none */
 
     struct stats_header header; /* the first one */
     uint64_t lines[STATS_LINE_KINDS];

@@ -132,7 +132,8 @@ void findings_collect(struct finding_list *to, const struct stats *s,
                                                 .severity = FINDING_ERROR,
                                                 .message = buf_str(&text),
                                                 .count = s->findings[what].count,
-                                                .seq = s->findings[what].seq });
+                                                .seq = s->findings[what].seq,
+                                                .line = s->findings[what].line });
     }
     buf_release(&text);
 }
@@ -144,6 +145,12 @@ static void write_json(struct json_out *o, const struct finding *f)
     json_out_key_int(o, STR("count"), (int64_t)f->count);
     if (f->seq)
         json_out_key_int(o, STR("seq"), (int64_t)f->seq);
+    if (f->line)
+        json_out_key_int(o, STR("line"), (int64_t)f->line);
+    if (f->subject.len)
+        json_out_key_str(o, STR("subject"), f->subject);
+    if (f->path.len)
+        json_out_key_str(o, STR("path"), f->path);
     json_out_key_str(o, STR("message"), f->message);
     json_out_end_object(o);
 }

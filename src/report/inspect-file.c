@@ -10,7 +10,7 @@ static bool put_record(const struct record *r, struct stats *s, struct sink *als
 
 /* Reads all records. A note that is counted at the end of the file means that the bytes after
  * the last record are damaged. */
-static bool read_records(struct reader *r, struct stats *s, struct sink *also,
+static bool read_records(struct reader *r, bool find_lines, struct stats *s, struct sink *also,
                          struct progress *progress, struct err *e)
 {
     struct record rec;
@@ -20,6 +20,8 @@ static bool read_records(struct reader *r, struct stats *s, struct sink *also,
 
         switch (reader_next(r, &rec, e)) {
         case NEXT_RECORD:
+            if (find_lines && rec.kind == RECORD_MESSAGE)
+                rec.message.line = reader_find_line(r, json_raw(rec.message.msg));
             if (!put_record(&rec, s, also, e))
                 return false;
             progress_update(progress, reader_offset(r));
@@ -48,7 +50,7 @@ bool inspect_file_read(struct inspect_file *file, const struct sys *sys, const s
     progress.total = reader_size(r);
     file->format = reader_format(r)->name;
     s->features = reader_format(r)->keeps;
-    ok = read_records(r, s, also, &progress, e);
+    ok = read_records(r, file->find_lines, s, also, &progress, e);
     progress_end(&progress);
     file->bytes = reader_offset(r);
     file->notes = reader_note_count(r);

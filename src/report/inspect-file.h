@@ -12,6 +12,7 @@ struct inspect_file {
     uint64_t bytes, notes;
     bool show_progress;          /* input: draw progress on the terminal of the log */
     bool salvage;                /* input: skip damaged parts, see format/reader.h */
+    bool find_lines;             /* input: set the lines of messages */
     struct reader_damage damage; /* the skipped parts */
 };
 

@@ -65,6 +65,7 @@ struct mcp_message;
 
 struct record_message {
     uint64_t seq, latency_ms, redelivers;
+    uint64_t line; /* of the file that it was read from, from 1; 0: unknown */
     enum record_dir dir;
     struct json_val msg;               /* an object; no line break in its text */
     struct str event, batch, redacted; /* JSON */

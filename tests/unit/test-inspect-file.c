@@ -95,6 +95,42 @@ static void another_sink_gets_every_record(void **state)
     terse_release(&t);
 }
 
+/* Takes the line of the last message. */
+struct line_sink {
+    struct sink sink;
+    uint64_t line;
+};
+
+static bool take_line(struct sink *self, const struct record *r, struct err *e)
+{
+    (void)e;
+    if (r->kind == RECORD_MESSAGE)
+        ((struct line_sink *)self)->line = r->message.line;
+    return true;
+}
+
+static void lines_are_found_if_they_are_wanted(void **state)
+{
+    struct cli *d = *state;
+    struct inspect_file file = { .path = "a", .find_lines = true };
+    struct line_sink lines = { .sink = { take_line } };
+    struct err e = ERR_NONE;
+    struct stats s;
+
+    cli_put_file(d, "a",
+                 HEADER PING "{'type':'message','seq':1,'ts':'2026-01-01T00:00:02Z',"
+                             "'dir':'s2c','msg':{'id':1,'result':{}}}\n");
+    stats_init(&s);
+    assert_true(inspect_file_read(&file, &d->faults.sys, quiet(), &s, &lines.sink, &e));
+    stats_finish(&s);
+    assert_int_equal(lines.line, 3);
+    assert_int_equal(s.findings[STATS_SEQ_ORDER].line, 3);
+    stats_release(&s);
+    assert_true(look(d, &file, &s, &lines.sink, &e));
+    assert_int_equal(lines.line, 0);
+    stats_release(&s);
+}
+
 static void an_unreadable_file_is_an_error(void **state)
 {
     struct cli *d = *state;
@@ -118,6 +154,7 @@ int main(void)
         WITH_CLI(a_truncated_end_is_reported),
         WITH_CLI(features_that_the_format_lacks_are_no_findings),
         WITH_CLI(another_sink_gets_every_record),
+        WITH_CLI(lines_are_found_if_they_are_wanted),
         WITH_CLI(an_unreadable_file_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

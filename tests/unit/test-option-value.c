@@ -174,7 +174,7 @@ static void a_duration_needs_its_unit(void **state)
         { "1h", 3600000000, NULL },
         { "0ms", 0, NULL },
         { "5", 0, "'5' is not a time such as 500ms, 1s or 5min" },
-        { "1d", 0, "'1d' is not a time such as 500ms, 1s or 5min" },
+        { "1y", 0, "'1y' is not a time such as 500ms, 1s or 5min" },
         { "-1s", 0, "'-1s' is not a time such as 500ms, 1s or 5min" },
         { "s", 0, "'s' is not a time such as 500ms, 1s or 5min" },
         { "9223372036854775808us", 0,

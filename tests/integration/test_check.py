@@ -1,0 +1,182 @@
+"""check with conditions on the recorded calls: each option is met, not met, and given a bad value."""
+import datetime
+import json
+import re
+
+import pytest
+
+from test_json_output import checked
+
+NOW = datetime.datetime.now(datetime.timezone.utc)
+
+
+class Recording:
+    """Writes a complete recording; every response comes 2 ms after its request unless a test says otherwise."""
+
+    def __init__(self, recorded_at=NOW):
+        self.lines, self.us, self.ids, self.messages = [], 0, 0, [0, 0]
+        self.date = recorded_at.strftime("%Y-%m-%dT%H:%M:%SZ")
+        self.line(type="header", version="1.0", recorded_at=self.date, upstream="x", thoughtjack_version="0.3.0", us=0)
+
+    def line(self, **members):
+        self.lines.append(json.dumps(members, separators=(",", ":"), ensure_ascii=False))
+
+    def message(self, direction, message):
+        self.messages[direction == "s2c"] += 1
+        self.line(type="message", seq=sum(self.messages), ts=self.date, dir=direction, us=self.us, msg={"jsonrpc": "2.0", **message})
+
+    def request(self, method, params=None, us=2000, **response):
+        self.ids += 1
+        self.message("c2s", {"id": self.ids, "method": method, "params": params or {}})
+        self.us += us
+        self.message("s2c", {"id": self.ids, **response})
+        return self
+
+    def list(self, *tools):
+        return self.request("tools/list", result={"tools": list(tools)})
+
+    def call(self, tool, us=2000, arguments=None, **result):
+        return self.request("tools/call", {"name": tool, "arguments": arguments or {}}, us, result={"content": [], **result})
+
+    def fail(self, tool):
+        return self.request("tools/call", {"name": tool}, error={"code": -32602, "message": "no"})
+
+    def write(self, path):
+        client, server = self.messages
+        errors = sum('"error"' in line or '"isError":true' in line for line in self.lines)
+        self.line(type="footer", total_messages=client + server, duration_ms=self.us // 1000, client_messages=client,
+                  server_messages=server, errors=errors, us=self.us)
+        path.write_text("\n".join(self.lines) + "\n")
+        return path
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Two calls of search, one of them slow and with a long result, and two failed calls."""
+    session = Recording().list({"name": "search", "inputSchema": {"type": "object"}}, {"name": "delete", "inputSchema": {"type": "object"}})
+    session.call("search").call("search", us=3_000_000, note="x" * 1000).call("delete", isError=True).fail("delete")
+    return session.write(tmp_path / "session.jsonl")
+
+
+@pytest.fixture
+def check(run, mcpreel, tmp_path):
+    """Runs check in text and as JSON. Returns the findings; both outputs must have the same, and the exit code is theirs."""
+
+    def check_file(path, *options):
+        text = run([mcpreel, "check", *options, path], cwd=tmp_path)
+        ran = run([mcpreel, "--json", "check", *options, path], cwd=tmp_path)
+        document = json.loads(ran.out)
+        checked(document, ran.command)
+        findings = document["files"][0]["findings"]
+        assert text.code == ran.code == bool(findings), (text, ran)
+        assert [line[2:] for line in text.out.decode().splitlines()[1:]] == [one["message"] for one in findings]
+        return findings
+
+    return check_file
+
+
+def rules(findings):
+    return [(one["rule"], one.get("subject"), one["count"]) for one in findings]
+
+
+def test_a_recording_that_meets_all_conditions_passes(check, recording):
+    assert not check(recording)
+    assert not check(recording, "--expect-tool", "search,del*", "--expect-tool", "*", "--forbid-tool", "sear,erase*", "--max-errors", "2",
+                     "--max-server-time", "3s", "--max-result-size", "2KB", "--max-age", "1d")
+
+
+@pytest.mark.parametrize("options, wanted", [
+    (["--expect-tool", "search,serch"], [("expect-tool", "serch", 1)]),
+    (["--expect-tool", "x*", "--expect-tool", "y"], [("expect-tool", "x*", 1), ("expect-tool", "y", 1)]),
+    (["--forbid-tool", "delete"], [("forbid-tool", "delete", 2)]),
+    (["--forbid-tool", "*"], [("forbid-tool", "search", 2), ("forbid-tool", "delete", 2)]),
+    (["--max-errors", "1"], [("max-errors", None, 2)]),
+    (["--max-errors", "0"], [("max-errors", None, 2)]),
+    (["--max-server-time", "2s"], [("max-server-time", "search", 1)]),
+    (["--max-server-time", "1ms"], [("max-server-time", None, 1), ("max-server-time", "search", 2), ("max-server-time", "delete", 2)]),
+    (["--max-result-size", "1000"], [("max-result-size", "search", 1)]),
+    (["--max-errors", "1", "--max-server-time", "2s"], [("max-errors", None, 2), ("max-server-time", "search", 1)]),
+])
+def test_a_condition_that_is_not_met_is_a_finding(check, recording, options, wanted):
+    assert rules(check(recording, *options)) == wanted
+
+
+def test_a_finding_has_the_line_of_the_call(check, recording):
+    (found,) = check(recording, "--max-server-time", "2s")
+    request = json.loads(recording.read_text().splitlines()[found["line"] - 1])
+    assert request["seq"] == found["seq"] == 5 and request["msg"]["params"]["name"] == "search"
+    assert found["message"] == "tools/call search: 1 call took the server longer than 2.0 s: 3.0 s (seq 5)"
+    (found,) = check(recording, "--max-errors", "0")
+    assert json.loads(recording.read_text().splitlines()[found["line"] - 1])["msg"]["params"]["name"] == "delete"
+
+
+def test_the_age_is_that_of_the_header(check, tmp_path):
+    old = Recording(NOW - datetime.timedelta(days=40)).list().write(tmp_path / "old.jsonl")
+    assert not check(old, "--max-age", "41d")
+    (found,) = check(old, "--max-age", "30d")
+    assert found["rule"] == "max-age" and re.fullmatch(r"recorded at \S+Z, 40 days ago; allowed: 30 days", found["message"]), found
+    assert not check(Recording(NOW + datetime.timedelta(days=1)).list().write(tmp_path / "future.jsonl"), "--max-age", "1h")
+
+
+def test_conditions_that_cannot_be_judged_are_not_met(check, tmp_path):
+    plain = tmp_path / "plain.jsonl"
+    plain.write_text('{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":1,"result":{}}\n')
+    assert not check(plain)
+    assert rules(check(plain, "--max-server-time", "1s", "--max-age", "1h")) == [("max-server-time", None, 1), ("max-age", None, 1)]
+
+
+def test_the_numbers_are_those_of_stats(check, recording, run, mcpreel):
+    ran = run([mcpreel, "--json", "stats", recording])
+    (server,) = json.loads(ran.out)["servers"]
+    assert len(check(recording, "--max-errors", str(server["errors"] - 1))) == 1
+    assert not check(recording, "--max-errors", str(server["errors"]))
+    row = next(one for one in server["operations"] if one["subject"] == "search")
+    for option, number, unit in (("--max-server-time", row["server_max_us"], "us"), ("--max-result-size", row["result_max_bytes"], "B")):
+        assert not check(recording, option, f"{number}{unit}")
+        assert len(check(recording, option, f"{number - 1}{unit}")) == 1
+
+
+def test_reports_have_the_findings(run, mcpreel, recording, tmp_path):
+    ran = run([mcpreel, "check", "--forbid-tool", "delete", "--report", "sarif=a.sarif", "--report", "junit=a.xml", "--report", "github=a.txt",
+               "--report", "markdown=a.md", "--report", "a.json", recording.name], cwd=tmp_path)
+    assert ran.code == 1, ran
+    message = "tool 'delete' was called 2 times (seq 7)"
+    (result,) = json.loads((tmp_path / "a.sarif").read_text())["runs"][0]["results"]
+    assert (result["ruleId"], result["level"], result["message"]["text"]) == ("forbid-tool", "error", message)
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("session.jsonl", 8)
+    assert 'failures="1"' in (tmp_path / "a.xml").read_text() and "forbid-tool" in (tmp_path / "a.xml").read_text()
+    assert (tmp_path / "a.txt").read_text() == f"::error file=session.jsonl,line=8,title=forbid-tool::{message}\n"
+    assert "forbid-tool" in (tmp_path / "a.md").read_text()
+    assert json.loads((tmp_path / "a.json").read_text())["files"][0]["findings"][0]["line"] == 8
+
+
+def test_every_file_is_judged_alone(run, mcpreel, recording, tmp_path):
+    other = Recording().list().write(tmp_path / "other.jsonl")
+    ran = run([mcpreel, "check", "--expect-tool", "search", "--max-errors", "0", recording.name, other.name], cwd=tmp_path)
+    assert ran.code == 1 and ran.out.decode().splitlines() == [
+        "session.jsonl: findings, 10 messages", "  2 errors (1 rpc-error, 1 tool-error), allowed: 0; the first: tools/call delete (seq 7)",
+        "other.jsonl: findings, 2 messages", "  tool 'search' was not called, and is in no tools/list"]
+
+
+@pytest.mark.parametrize("options, message", [
+    (["--max-errors", "-1"], "option '--max-errors': '-1' is not a number such as 0 or 5"),
+    (["--max-errors", "many"], "option '--max-errors': 'many' is not a number such as 0 or 5"),
+    (["--max-server-time", "5"], "option '--max-server-time': '5' is not a time such as 500ms, 1s or 5min"),
+    (["--max-result-size", "-1B"], "option '--max-result-size': '-1B' is not a size such as 4096, 64MB or 1GiB"),
+    (["--max-age", "soon"], "option '--max-age': 'soon' is not a time such as 500ms, 1s or 5min"),
+    (["--expect-tool", ""], "option '--expect-tool': the name of a tool cannot be empty"),
+    (["--forbid-tool", "a,,b"], "option '--forbid-tool': the name of a tool cannot be empty"),
+    (["--forbid-tool", "x" * 1025], "option '--forbid-tool': the name of a tool has at most 1024 bytes"),
+    (["--fix", "--max-errors", "1"], "'--max-errors' cannot be combined with '--fix'"),
+    (["--secrets", "--expect-tool", "a"], "'--expect-tool' cannot be combined with '--secrets'"),
+])
+def test_bad_values_are_one_clear_error(run, mcpreel, recording, options, message):
+    ran = run([mcpreel, "check", *options, recording])
+    lines = ran.err.decode().splitlines()
+    assert ran.code == 2 and not ran.out and lines[0] == f"mcpreel: {message}" and all(line.startswith("  ") for line in lines[1:]), ran
+
+
+def test_variables_set_conditions(run, mcpreel, recording):
+    assert run([mcpreel, "check", recording], env={"MCPREEL_MAX_ERRORS": "0"}).code == 1
+    assert run([mcpreel, "check", "--max-errors", "5", recording], env={"MCPREEL_MAX_ERRORS": "0"}).code == 0
