@@ -140,6 +140,15 @@ static void check_limits(struct gate *g, const struct operation *op)
         add_violation(g, GATE_MAX_RESULT_SIZE, op, (int64_t)op->result_bytes);
 }
 
+static void note_list(struct gate *g, const struct operation_event *ev)
+{
+    if (!ev->message || ev->message->role != ROLE_RESPONSE || g->list_seq ||
+        !str_eq(ev->op->method, STR("tools/list")))
+        return;
+    g->list_seq = ev->message->seq;
+    g->list_line = ev->record->message.line;
+}
+
 static bool put_event(struct operation_sink *self, const struct operation_event *ev,
                       struct err *e)
 {
@@ -147,6 +156,7 @@ static bool put_event(struct operation_sink *self, const struct operation_event 
     const struct operation *op = ev->op;
 
     (void)e;
+    note_list(g, ev);
     if (ev->message || op->dir != TO_SERVER || !op_stats_is_call(op))
         return true;
     if (str_eq(op->method, STR("tools/call")))
@@ -339,6 +349,43 @@ static void add_untimed(const struct gate *g, struct findings_to *to)
     add_finding(to, (struct finding){ .rule = STR("max-server-time"), .count = g->untimed });
 }
 
+static const struct stats_tool *largest_tool(const struct stats *s)
+{
+    const struct stats_tool *largest = NULL;
+
+    for (size_t i = 0; i < s->tools.count; i++) {
+        const struct stats_tool *tool = s->tools.rows[i];
+
+        if (!largest || tool->definition_bytes > largest->definition_bytes)
+            largest = tool;
+    }
+    return largest;
+}
+
+static void add_surface(const struct gate *g, const struct stats *s, struct findings_to *to)
+{
+    const struct gate_limit *limit = &g->conditions->surface_bytes;
+    const struct stats_tool *largest = largest_tool(s);
+    uint64_t bytes = stats_definition_bytes(s);
+
+    if (!limit->given || (s->tools_listed && bytes <= (uint64_t)limit->most))
+        return;
+    if (s->tools_listed) {
+        buf_add(&to->text, STR("the definitions of the tools have "));
+        add_size(&to->text, bytes);
+        buf_add(&to->text, STR("; allowed: "));
+        units_write_bytes(&to->text, (uint64_t)limit->most);
+        buf_printf(&to->text, "; the largest: '%.*s' with ", STR_ARG(largest->name));
+        units_write_bytes(&to->text, largest->definition_bytes);
+    } else {
+        buf_add(&to->text, STR("the definitions of the tools cannot be judged: the recording "
+                               "has no tools/list"));
+    }
+    add_finding(to, (struct finding){ .rule = STR("max-surface-bytes"),
+                                      .seq = g->list_seq,
+                                      .line = g->list_line });
+}
+
 static void add_age(const struct gate *g, const struct stats *s, int64_t now_us,
                     struct findings_to *to)
 {
@@ -372,6 +419,7 @@ void gate_finish(struct gate *g, const struct stats *s, int64_t now_us, struct f
     add_rows(g, GATE_MAX_SERVER_TIME, &to);
     add_untimed(g, &to);
     add_rows(g, GATE_MAX_RESULT_SIZE, &to);
+    add_surface(g, s, &to);
     add_age(g, s, now_us, &to);
     buf_release(&to.text);
 }

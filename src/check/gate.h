@@ -7,7 +7,8 @@
  * single calls have a finding for each tool, prompt or resource, at its worst call; a forbidden
  * tool at its first call.
  *
- * A condition that cannot be judged, because the recording has no times or no date, is not met.
+ * A condition that cannot be judged, because the recording has no times, no date or no list of
+ * tools, is not met.
  *
  * Does no I/O and reads no clock. Bounded: GATE_ROWS names have a finding of their own, all
  * others share one. Borrows the conditions. */
@@ -44,6 +45,7 @@ struct gate_conditions {
     struct gate_limit errors;
     struct gate_limit server_us; /* of a call */
     struct gate_limit result_bytes;
+    struct gate_limit surface_bytes; /* of the definitions of all tools */
     struct gate_limit age_us;
 };
 
@@ -64,6 +66,7 @@ struct gate {
     uint64_t outcomes[OUTCOME_COUNT], errors; /* of failed calls */
     uint64_t untimed;                         /* answered calls without a time */
     struct finding first_error;
+    uint64_t list_seq, list_line;              /* of the first list of tools */
     struct capped_table rows[GATE_CALL_RULES]; /* of struct gate_row */
     struct arena texts;
 };

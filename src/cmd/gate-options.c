@@ -41,6 +41,7 @@ bool gate_options_read(struct gate_conditions *c, const struct gate_args *args, 
     *c = (struct gate_conditions){ .errors = args->errors,
                                    .server_us = args->server_us,
                                    .result_bytes = args->result_bytes,
+                                   .surface_bytes = args->surface_bytes,
                                    .age_us = args->age_us };
     if (!gate_patterns_read(&c->expected, &args->expect_tools, e))
         return err_wrap(e, "option '--expect-tool'");

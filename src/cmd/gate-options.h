@@ -8,7 +8,7 @@
 
 struct gate_args {
     struct str_list expect_tools, forbid_tools;
-    struct gate_limit errors, server_us, result_bytes, age_us;
+    struct gate_limit errors, server_us, result_bytes, surface_bytes, age_us;
 };
 
 #define GATE_GROUP "Conditions"
@@ -59,6 +59,13 @@ bool gate_options_parse_size(void *limit, const char *text, struct err *e) MUST_
           .group = GATE_GROUP,                                                                 \
           .offset = offsetof(args_type, field.result_bytes),                                   \
           .help = "the result of a tool, prompt or resource has at most this size as JSON" },  \
+        { .name = "max-surface-bytes",                                                         \
+          .arg = "SIZE",                                                                       \
+          .type = OPTION_CUSTOM,                                                               \
+          .parse = gate_options_parse_size,                                                    \
+          .group = GATE_GROUP,                                                                 \
+          .offset = offsetof(args_type, field.surface_bytes),                                  \
+          .help = "the definitions of all tools have at most this size as JSON" },             \
     {                                                                                          \
         .name = "max-age", .arg = "TIME", .type = OPTION_CUSTOM,                               \
         .parse = gate_options_parse_duration, .group = GATE_GROUP,                             \

@@ -251,8 +251,13 @@ static void check_definition(struct stats *s, const struct record *r,
 {
     struct stats_tool *tool = tool_of(s, json_get(definition, STR("name")));
     uint64_t spelling = hash_bytes(json_raw(definition), 0) | 1, meaning;
+    uint64_t bytes = json_raw(definition).len;
 
     tool->advertised = true;
+    if (tool == s->tools.overflow)
+        tool->definition_bytes = saturating_sum(tool->definition_bytes, bytes);
+    else if (tool->definition_bytes < bytes)
+        tool->definition_bytes = bytes;
     if (tool == s->tools.overflow || tool->text_hash == spelling)
         return;
     meaning = json_hash(definition, NULL);
@@ -652,6 +657,16 @@ static void check_listed(struct stats *s, const struct stats_tool *tool)
     if (!f->count)
         f->example = tool->name;
     f->count += tool->calls;
+}
+
+uint64_t stats_definition_bytes(const struct stats *s)
+{
+    const struct stats_tool *others = s->tools.overflow;
+    uint64_t sum = others ? others->definition_bytes : 0;
+
+    for (size_t i = 0; i < s->tools.count; i++)
+        sum += ((const struct stats_tool *)s->tools.rows[i])->definition_bytes;
+    return sum;
 }
 
 void stats_finish(struct stats *s)

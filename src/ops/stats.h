@@ -33,9 +33,10 @@ struct stats_notification {
 };
 
 struct stats_tool {
-    struct str name;                /* empty in the shared row */
-    bool advertised;                /* a tools/list result had it */
-    uint64_t calls;                 /* without retries */
+    struct str name;           /* empty in the shared row */
+    bool advertised;           /* a tools/list result had it */
+    uint64_t calls;            /* without retries */
+    uint64_t definition_bytes; /* of the largest; in the shared row: of all, in each list */
     uint64_t text_hash, value_hash; /* of the latest definition; 0: none yet */
 };
 
@@ -162,6 +163,9 @@ void stats_release(struct stats *s);
 
 /* Adds the finding that the last `bytes` of the file could not be read. */
 void stats_damaged_end(struct stats *s, uint64_t bytes);
+
+/* Returns the bytes of the definitions of all tools, each in its largest version. */
+uint64_t stats_definition_bytes(const struct stats *s);
 
 /* At the end: completes findings and totals. */
 void stats_finish(struct stats *s);

@@ -208,6 +208,26 @@ static void a_large_result_is_found(void **state)
                         "bytes; the largest: 16 bytes, about 4 tokens (seq 5)\n");
 }
 
+static void a_large_surface_is_found_at_the_list(void **state)
+{
+    struct gate_conditions c = { .surface_bytes = { true, 31 } };
+
+    (void)state;
+    assert_string_equal(judge(&c, LIST LIST), ""); /* 15 and 16 bytes */
+    c.surface_bytes.most = 30;
+    assert_string_equal(
+        judge(&c, LIST LIST),
+        "max-surface-bytes x1 @2 '': the definitions of the tools have 31 bytes, "
+        "about 8 tokens; allowed: 30 bytes; the largest: 'write' with 16 "
+        "bytes\n");
+    assert_string_equal(judge(&c, ""),
+                        "max-surface-bytes x1 @0 '': the definitions of the tools cannot be "
+                        "judged: the recording has no tools/list\n");
+    assert_string_equal(judge(&c, "c2s {'id':1,'method':'tools/list'}\n"
+                                  "s2c {'id':1,'result':{'tools':[]}}\n"),
+                        "");
+}
+
 static void an_old_recording_is_found(void **state)
 {
     struct gate_conditions c = { .age_us = { true, INT64_C(86400) * 1000 * 1000 } };
@@ -268,6 +288,7 @@ int main(void)
         cmocka_unit_test(waiting_for_the_client_does_not_count),
         cmocka_unit_test(a_recording_without_times_cannot_be_judged),
         cmocka_unit_test(a_large_result_is_found),
+        cmocka_unit_test(a_large_surface_is_found_at_the_list),
         cmocka_unit_test(an_old_recording_is_found),
         cmocka_unit_test(names_beyond_the_limit_share_a_finding),
     };
