@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "base/term.h"
 #include "base/units.h"
+#include "check/definition-check.h"
 #include "cmd/check-secrets.h"
 #include "cmd/command.h"
 #include "cmd/gate-options.h"
@@ -78,7 +79,7 @@ static const char *const verdict_names[] = { "ok", "findings", "damaged", "unrea
 struct check {
     const struct app *app;
     const struct check_args *args;
-    bool ignored[STATS_FINDING_COUNT];
+    bool ignored[STATS_FINDING_COUNT], ignored_rules[DEFINITION_RULES];
     struct gate_conditions conditions;
     struct buf json_text; /* report of --json so far */
     struct json_out json;
@@ -90,7 +91,9 @@ struct check {
 struct checked_file {
     struct inspect_file file;
     struct stats stats;
+    struct operation_sink events; /* passes them on to the next two */
     struct gate gate;
+    struct definition_check definitions, copied_definitions;
     struct repair repair;
     const char *copy_path; /* NULL: no copy is made */
     bool is_journal;       /* of a one-document format: the copy is the document */
@@ -399,6 +402,7 @@ static bool read_file(const struct check *c, struct checked_file *f, struct err 
     }
     stats_finish(&f->stats);
     findings_collect(&f->findings, &f->stats, c->ignored);
+    definition_check_finish(&f->definitions, c->ignored_rules, &f->findings);
     if (!f->copy_path)
         gate_finish(&f->gate, &f->stats, clock_wall_us(), &f->findings);
     if (!f->copy_path || !f->usable)
@@ -406,10 +410,21 @@ static bool read_file(const struct check *c, struct checked_file *f, struct err 
     if (!repair_finish(&f->repair, e))
         return false;
     findings_collect(&f->remaining, &f->repair.remaining, c->ignored);
+    definition_check_finish(&f->copied_definitions, c->ignored_rules, &f->remaining);
     for (size_t i = 0; i < f->remaining.count; i++)
         f->remaining.at[i].line = 0; /* it is that of the original */
     remove_journal(c, f);
     return true;
+}
+
+static bool put_event(struct operation_sink *self, const struct operation_event *ev,
+                      struct err *e)
+{
+    struct checked_file *f =
+        (struct checked_file *)((char *)self - offsetof(struct checked_file, events));
+
+    return f->gate.events.put(&f->gate.events, ev, e) &&
+           f->definitions.events.put(&f->definitions.events, ev, e);
 }
 
 static bool check_file(struct check *c, const char *path, struct err *e)
@@ -427,7 +442,11 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     stats_init(&f->stats);
     f->stats.thorough = true;
     gate_init(&f->gate, &c->conditions);
-    f->stats.observer = &f->gate.events;
+    definition_check_init(&f->definitions);
+    definition_check_init(&f->copied_definitions);
+    f->repair.remaining.observer = &f->copied_definitions.events;
+    f->events.put = put_event;
+    f->stats.observer = &f->events;
     f->file.find_lines = true;
     ok = read_file(c, f, e);
     if (ok && needs_json(c))
@@ -440,6 +459,8 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     c->worst_code = code > c->worst_code ? code : c->worst_code;
     repair_release(&f->repair);
     gate_release(&f->gate);
+    definition_check_release(&f->definitions);
+    definition_check_release(&f->copied_definitions);
     stats_release(&f->stats);
     finding_list_release(&f->findings);
     finding_list_release(&f->remaining);
@@ -448,24 +469,38 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     return ok;
 }
 
+/* Sets the rule with that id as ignored; false: there is none. */
+static bool ignore(struct check *c, struct str id)
+{
+    enum stats_finding_kind what = findings_find(id);
+    enum definition_rule rule = definition_check_find(id);
+
+    if (what < STATS_FINDING_COUNT)
+        c->ignored[what] = true;
+    if (rule < DEFINITION_RULES)
+        c->ignored_rules[rule] = true;
+    return what < STATS_FINDING_COUNT || rule < DEFINITION_RULES;
+}
+
+static bool reject_ignored(const char *id, struct err *e)
+{
+    struct suggest near = suggest_for(str_z(id));
+
+    for (enum stats_finding_kind what = 0; what < STATS_FINDING_COUNT; what++)
+        suggest_try(&near, findings_id(what));
+    for (enum definition_rule rule = 0; rule < DEFINITION_RULES; rule++)
+        suggest_try(&near, definition_check_id(rule));
+    err_set(e, ERR_USAGE, "unknown finding '%s'", id);
+    if (near.best)
+        err_hint(e, "did you mean '%s'?", near.best);
+    return option_hint_help(e, "check");
+}
+
 static bool parse_ignored(struct check *c, struct err *e)
 {
-    for (size_t i = 0; i < c->args->ignore.count; i++) {
-        const char *id = c->args->ignore.at[i];
-        enum stats_finding_kind what = findings_find(str_z(id));
-        struct suggest near = suggest_for(str_z(id));
-
-        if (what < STATS_FINDING_COUNT) {
-            c->ignored[what] = true;
-            continue;
-        }
-        err_set(e, ERR_USAGE, "unknown finding '%s'", id);
-        for (what = 0; what < STATS_FINDING_COUNT; what++)
-            suggest_try(&near, findings_id(what));
-        if (near.best)
-            err_hint(e, "did you mean '%s'?", near.best);
-        return option_hint_help(e, "check");
-    }
+    for (size_t i = 0; i < c->args->ignore.count; i++)
+        if (!ignore(c, str_z(c->args->ignore.at[i])))
+            return reject_ignored(c->args->ignore.at[i], e);
     return true;
 }
 
@@ -565,8 +600,9 @@ const struct command cmd_check = {
         "Prints a verdict for every file, and the reasons. A file is damaged if it is not as a "
         "recorder leaves it: cut off, without header or footer, with gaps, or with numbers "
         "that do not increase. A complete file may have findings: responses without a request, "
-        "requests without a response, lines that are not messages, messages that jq rejects. A "
-        "file that cannot be read is unreadable.\n\n"
+        "requests without a response, lines that are not messages, messages that jq rejects, "
+        "arguments and results that the schemas of the server reject, definitions that changed "
+        "or have hidden characters. A file that cannot be read is unreadable.\n\n"
         "Conditions on the recorded calls (see below) are findings where they are not met. "
         "Each file is judged alone, with the numbers of 'mcpreel stats'. A condition that "
         "cannot be judged is not met: a recording may have no times or no date.\n\n"

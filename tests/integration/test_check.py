@@ -82,7 +82,7 @@ def rules(findings):
 def test_a_recording_that_meets_all_conditions_passes(check, recording):
     assert not check(recording)
     assert not check(recording, "--expect-tool", "search,del*", "--expect-tool", "*", "--forbid-tool", "sear,erase*", "--max-errors", "2",
-                     "--max-server-time", "3s", "--max-result-size", "2KB", "--max-age", "1d")
+                     "--max-server-time", "3s", "--max-result-size", "2KB", "--max-surface-bytes", "98", "--max-age", "1d")
 
 
 @pytest.mark.parametrize("options, wanted", [
@@ -95,6 +95,7 @@ def test_a_recording_that_meets_all_conditions_passes(check, recording):
     (["--max-server-time", "2s"], [("max-server-time", "search", 1)]),
     (["--max-server-time", "1ms"], [("max-server-time", None, 1), ("max-server-time", "search", 2), ("max-server-time", "delete", 2)]),
     (["--max-result-size", "1000"], [("max-result-size", "search", 1)]),
+    (["--max-surface-bytes", "97"], [("max-surface-bytes", None, 1)]),
     (["--max-errors", "1", "--max-server-time", "2s"], [("max-errors", None, 2), ("max-server-time", "search", 1)]),
 ])
 def test_a_condition_that_is_not_met_is_a_finding(check, recording, options, wanted):
@@ -122,7 +123,8 @@ def test_conditions_that_cannot_be_judged_are_not_met(check, tmp_path):
     plain = tmp_path / "plain.jsonl"
     plain.write_text('{"jsonrpc":"2.0","id":1,"method":"ping"}\n{"jsonrpc":"2.0","id":1,"result":{}}\n')
     assert not check(plain)
-    assert rules(check(plain, "--max-server-time", "1s", "--max-age", "1h")) == [("max-server-time", None, 1), ("max-age", None, 1)]
+    assert rules(check(plain, "--max-server-time", "1s", "--max-surface-bytes", "1MB", "--max-age", "1h")) == [
+        ("max-server-time", None, 1), ("max-surface-bytes", None, 1), ("max-age", None, 1)]
 
 
 def test_the_numbers_are_those_of_stats(check, recording, run, mcpreel):
@@ -130,6 +132,9 @@ def test_the_numbers_are_those_of_stats(check, recording, run, mcpreel):
     (server,) = json.loads(ran.out)["servers"]
     assert len(check(recording, "--max-errors", str(server["errors"] - 1))) == 1
     assert not check(recording, "--max-errors", str(server["errors"]))
+    assert not check(recording, "--max-surface-bytes", str(server["definition_bytes"]))
+    (found,) = check(recording, "--max-surface-bytes", str(server["definition_bytes"] - 1))
+    assert f"about {server['definition_estimated_tokens']} tokens" in found["message"] and found["line"] == 3
     row = next(one for one in server["operations"] if one["subject"] == "search")
     for option, number, unit in (("--max-server-time", row["server_max_us"], "us"), ("--max-result-size", row["result_max_bytes"], "B")):
         assert not check(recording, option, f"{number}{unit}")
@@ -164,6 +169,7 @@ def test_every_file_is_judged_alone(run, mcpreel, recording, tmp_path):
     (["--max-errors", "many"], "option '--max-errors': 'many' is not a number such as 0 or 5"),
     (["--max-server-time", "5"], "option '--max-server-time': '5' is not a time such as 500ms, 1s or 5min"),
     (["--max-result-size", "-1B"], "option '--max-result-size': '-1B' is not a size such as 4096, 64MB or 1GiB"),
+    (["--max-surface-bytes", "1 token"], "option '--max-surface-bytes': '1 token' is not a size such as 4096, 64MB or 1GiB"),
     (["--max-age", "soon"], "option '--max-age': 'soon' is not a time such as 500ms, 1s or 5min"),
     (["--expect-tool", ""], "option '--expect-tool': the name of a tool cannot be empty"),
     (["--forbid-tool", "a,,b"], "option '--forbid-tool': the name of a tool cannot be empty"),
@@ -180,3 +186,63 @@ def test_bad_values_are_one_clear_error(run, mcpreel, recording, options, messag
 def test_variables_set_conditions(run, mcpreel, recording):
     assert run([mcpreel, "check", recording], env={"MCPREEL_MAX_ERRORS": "0"}).code == 1
     assert run([mcpreel, "check", "--max-errors", "5", recording], env={"MCPREEL_MAX_ERRORS": "0"}).code == 0
+
+
+SEARCH = {"name": "search", "inputSchema": {"type": "object", "properties": {"limit": {"type": "integer"}, "q": {"type": "string"}}, "required": ["q"]},
+          "outputSchema": {"type": "object", "properties": {"total": {"type": "integer"}}, "required": ["total"]}}
+
+
+def test_arguments_are_judged_by_the_advertised_schema(check, tmp_path):
+    session = Recording().list(SEARCH)
+    session.call("search", arguments={"q": "a"}, structuredContent={"total": 1})
+    assert not check(session.write(tmp_path / "good.jsonl"))
+    session = Recording().list(SEARCH)
+    for arguments in ({"q": "a", "limit": 1}, {"q": "a", "limit": "1"}, {}, {"q": "[REDACTED:KEY]"}, {"q": "a", "limit": "[REDACTED:KEY]"}):
+        session.call("search", arguments=arguments, structuredContent={"total": 1})
+    path = session.write(tmp_path / "bad.jsonl")
+    (found,) = check(path)
+    assert rules([found]) == [("input-schema", "search", 2)] and found["path"] == "$.params.arguments.limit"
+    assert found["message"] == ("tool 'search': 2 calls with arguments that the inputSchema rejects; the first: "
+                                "$.params.arguments.limit must be an integer (seq 5)")
+    assert json.loads(path.read_text().splitlines()[found["line"] - 1])["msg"]["params"]["arguments"]["limit"] == "1"
+    assert not check(path, "--ignore", "input-schema")
+
+
+def test_results_are_judged_by_the_advertised_schema(check, tmp_path):
+    session = Recording().list(SEARCH)
+    for result in ({"structuredContent": {"total": 1}}, {"isError": True}, {"structuredContent": {}}, {}):
+        session.call("search", arguments={"q": "a"}, **result)
+    path = session.write(tmp_path / "bad.jsonl")
+    (found,) = check(path)
+    assert rules([found]) == [("output-schema", "search", 2)] and found["path"] == "$.result.structuredContent.total"
+    assert json.loads(path.read_text().splitlines()[found["line"] - 1])["msg"]["result"]["structuredContent"] == {}
+    assert not check(path, "--ignore", "output-schema")
+
+
+def test_the_latest_definition_of_the_session_counts(check, tmp_path):
+    loose = {"name": "search", "inputSchema": {"type": "object"}}
+    session = Recording().call("search").list(loose).call("search").list(SEARCH).call("search", structuredContent={"total": 1})
+    assert rules(check(session.write(tmp_path / "a.jsonl"))) == [("tool-changed", None, 1), ("input-schema", "search", 1)]
+
+
+@pytest.mark.parametrize("text, kinds", [("a\u200bb", "1 invisible"), ("\u202ea\u202c", "2 bidirectional"), ("\U000e0041\u200b", "1 invisible, 1 tag")])
+def test_hidden_characters_in_definitions_are_found(check, tmp_path, text, kinds):
+    tool = {"name": "search", "description": text, "inputSchema": {"type": "object"}}
+    session = Recording().list(tool).list(tool).request("prompts/list", result={"prompts": [{"name": "p", "description": "plain"}]})
+    path = session.write(tmp_path / "a.jsonl")
+    (found,) = check(path)
+    assert (found["rule"], found["subject"], found["line"]) == ("hidden-characters", "search", 3) and f"({kinds})" in found["message"], found
+    assert not check(path, "--ignore", "hidden-characters")
+
+
+def test_hidden_characters_in_instructions_and_prompts_are_found(check, tmp_path):
+    session = Recording().request("initialize", result={"protocolVersion": "2025-11-25", "capabilities": {}, "instructions": "a\u2060"})
+    session.request("prompts/list", result={"prompts": [{"name": "p", "description": "\u2060"}]})
+    assert rules(check(session.write(tmp_path / "a.jsonl"))) == [("hidden-characters", "instructions", 1), ("hidden-characters", "p", 1)]
+
+
+def test_a_repaired_copy_is_judged_too(run, mcpreel, tmp_path):
+    path = Recording().list(SEARCH).call("search", structuredContent={"total": 1}).write(tmp_path / "a.jsonl")
+    path.write_text(path.read_text() + "{\"type\"")
+    ran = run([mcpreel, "-q", "check", "--fix", path])
+    assert ran.code == 1 and ran.out.decode().endswith("remaining findings: input-schema\n"), ran

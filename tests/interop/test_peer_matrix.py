@@ -67,8 +67,9 @@ def test_a_recorded_session_equals_the_direct_one(direct, recorded_folder, clien
 def test_every_recording_is_complete(recorded_folder, mcpreel, run, client, server):
     files = recordings(recorded_folder(client, server)[1])
     assert len(files) == 1 + CLIENTS[client].starts_twice
+    ignored = ",".join((*SERVERS[server].expected_findings, "server-exit", "input-schema"))  # sessions have calls with wrong arguments
     for file in files:
-        checked = run([mcpreel, "check", "--json", "--ignore", ",".join((*SERVERS[server].expected_findings, "server-exit")), file])
+        checked = run([mcpreel, "check", "--json", "--ignore", ignored, file])
         assert checked.code == 0, str(checked)
         report = json.loads(run([mcpreel, "inspect", "--json", file]).out)
         kept = [json.loads(line) for line in file.read_bytes().split(b"\n") if line]
