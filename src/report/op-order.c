@@ -112,7 +112,9 @@ static struct op_row *add_row(struct op_order *h, struct op_family *f, size_t at
     }
     memmove(&f->rows[at + 1], &f->rows[at], (f->count - at) * sizeof *f->rows);
     h->highest_number = op->number > h->highest_number ? op->number : h->highest_number;
-    f->rows[at] = (struct op_row){ .number = op->number, .parent = op->parent, .gap_us = -1 };
+    f->rows[at] = (struct op_row){ .number = op->number,
+                                   .parent = op->parent,
+                                   .filter = FILTER_OPERATION_INIT };
     f->count++;
     f->open_rows++;
     h->rows++;

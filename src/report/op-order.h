@@ -10,7 +10,7 @@
 #ifndef REPORT_OP_ORDER_H
 #define REPORT_OP_ORDER_H
 
-#include "ops/operation.h"
+#include "filter/filter-operation.h"
 
 enum { OP_ORDER_MAX_ROWS = 16384, OP_ORDER_MAX_BYTES = 8 << 20 };
 
@@ -21,11 +21,9 @@ struct op_row_detail {
 
 struct op_row {
     uint64_t number, parent;
-    uint64_t session;            /* for the owner; 0: none */
-    struct op_row_detail detail; /* see op_order_set_text() */
-    uint64_t matched_terms;      /* for the owner: result of filter_match_terms() so far */
-    int64_t gap_us;              /* for the owner */
-    bool has_drift;              /* for the owner */
+    uint64_t session;               /* for the owner; 0: none */
+    struct op_row_detail detail;    /* see op_order_set_text() */
+    struct filter_operation filter; /* for the owner */
     struct str text;
     bool ended, matches;
 

@@ -6,7 +6,6 @@
 #include "base/file-lock.h"
 #include "base/mem.h"
 #include "base/term.h"
-#include "filter/filter-context.h"
 #include "filter/filter-view.h"
 #include "format/reader.h"
 #include "ops/op-builder.h"
@@ -181,17 +180,25 @@ static bool put_row(struct op_row_sink *self, const struct op_row *row, size_t d
     return s->pending.active ? add_pending(s, row, depth, e) : put_text_row(s, row, depth, e);
 }
 
-static void set_view_time(struct show *s, struct filter_view *v)
+/* Returns the time since the previous message; -1: unknown. */
+static int64_t gap_us(const struct show *s)
 {
     int64_t us = current_us(s);
+
+    return s->previous_us >= 0 && us >= s->previous_us ? us - s->previous_us : -1;
+}
+
+static void set_view_time(struct show *s, struct filter_view *v)
+{
+    int64_t us = current_us(s), gap = gap_us(s);
 
     if (us < 0)
         return;
     v->has |= FILTER_HAS_T;
     v->t = us;
-    if (s->previous_us >= 0 && us >= s->previous_us) {
+    if (gap >= 0) {
         v->has |= FILTER_HAS_GAP;
-        v->gap = us - s->previous_us;
+        v->gap = gap;
     }
 }
 
@@ -342,33 +349,16 @@ static bool on_message(struct show *s, const struct operation_event *ev, struct 
         return list_message(s, ev, e);
     struct op_row *row = op_order_row(&s->order, ev->op);
     set_row_detail(s, row, ev);
-    if (ev->op->messages.count == 1 && s->previous_us >= 0 && current_us(s) >= s->previous_us)
-        row->gap_us = current_us(s) - s->previous_us;
-    row->has_drift |= s->context.has_drift;
-    if (s->options->filter) {
-        struct filter_view v;
-        filter_view_payload(&v, ev->record);
-        row->matched_terms |= filter_match_terms(s->options->filter, &v);
-    }
+    if (s->options->filter)
+        filter_operation_add(&row->filter, s->options->filter, &s->context, ev, gap_us(s));
     return true;
 }
 
 static bool matches_filter(struct show *s, const struct operation *op)
 {
-    const struct op_row *row = op_order_row(&s->order, op);
-    struct filter_view v;
-
-    if (!s->options->filter)
-        return true;
-    filter_view_operation(&v, op);
-    filter_context_apply(&s->context, &v, op->has, op->session, &s->builder);
-    v.is |= row->has_drift ? FILTER_IS_DRIFT : 0;
-    if (row->gap_us >= 0) {
-        v.has |= FILTER_HAS_GAP;
-        v.gap = row->gap_us;
-    }
-    return filter_eval(s->options->filter,
-                       row->matched_terms | filter_match_terms(s->options->filter, &v));
+    return !s->options->filter ||
+           filter_operation_matches(&op_order_row(&s->order, op)->filter, s->options->filter,
+                                    &s->context, op, &s->builder);
 }
 
 /* Returns the number of the HTTP session or of the server process; 0: there is none. */
