@@ -80,7 +80,7 @@ struct check {
     const struct app *app;
     const struct check_args *args;
     bool ignored[STATS_FINDING_COUNT], ignored_rules[DEFINITION_RULES];
-    struct gate_conditions conditions;
+    struct gate_options gate;
     struct buf json_text; /* report of --json so far */
     struct json_out json;
     struct report_files reports;
@@ -91,8 +91,9 @@ struct check {
 struct checked_file {
     struct inspect_file file;
     struct stats stats;
-    struct operation_sink events; /* passes them on to the next two */
+    struct operation_sink events; /* passes them on to `gate` and `definitions` */
     struct gate gate;
+    struct assertion_check assertions;
     struct definition_check definitions, copied_definitions;
     struct repair repair;
     const char *copy_path; /* NULL: no copy is made */
@@ -391,7 +392,9 @@ static void remove_journal(const struct check *c, const struct checked_file *f)
 /* Reads the file. False: an error that is not about the file. */
 static bool read_file(const struct check *c, struct checked_file *f, struct err *e)
 {
-    struct sink *also = f->copy_path ? &f->repair.sink : NULL;
+    struct sink *also = f->copy_path               ? &f->repair.sink
+                        : c->gate.assertions.count ? &f->assertions.sink
+                                                   : NULL;
 
     f->file.show_progress = app_shows_progress(c->app);
     f->usable =
@@ -403,8 +406,10 @@ static bool read_file(const struct check *c, struct checked_file *f, struct err 
     stats_finish(&f->stats);
     findings_collect(&f->findings, &f->stats, c->ignored);
     definition_check_finish(&f->definitions, c->ignored_rules, &f->findings);
-    if (!f->copy_path)
+    if (!f->copy_path) {
         gate_finish(&f->gate, &f->stats, clock_wall_us(), &f->findings);
+        assertion_check_finish(&f->assertions, &f->findings);
+    }
     if (!f->copy_path || !f->usable)
         return true;
     if (!repair_finish(&f->repair, e))
@@ -441,7 +446,8 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     finding_list_init(&f->remaining);
     stats_init(&f->stats);
     f->stats.thorough = true;
-    gate_init(&f->gate, &c->conditions);
+    gate_init(&f->gate, &c->gate.conditions);
+    assertion_check_init(&f->assertions, &c->gate.assertions, path);
     definition_check_init(&f->definitions);
     definition_check_init(&f->copied_definitions);
     f->repair.remaining.observer = &f->copied_definitions.events;
@@ -459,6 +465,7 @@ static bool check_file(struct check *c, const char *path, struct err *e)
     c->worst_code = code > c->worst_code ? code : c->worst_code;
     repair_release(&f->repair);
     gate_release(&f->gate);
+    assertion_check_release(&f->assertions);
     definition_check_release(&f->definitions);
     definition_check_release(&f->copied_definitions);
     stats_release(&f->stats);
@@ -570,9 +577,9 @@ static int check_run(const struct app *app, const void *options, const struct op
     buf_init(&c.json_text, CHECK_JSON_MAX);
     c.json = json_out_to(&c.json_text);
     report_files_init(&c.reports, NULL);
-    ok = gate_options_read(&c.conditions, &c.args->gate, e) && open_reports(&c, in, e) &&
+    ok = gate_options_read(&c.gate, &c.args->gate, e) && open_reports(&c, in, e) &&
          check_all(&c, in, e);
-    gate_options_release(&c.conditions);
+    gate_options_release(&c.gate);
     report_files_release(&c.reports);
     buf_release(&c.json_text);
     return ok ? c.worst_code : app_exit_code(e);

@@ -36,24 +36,29 @@ bool gate_options_parse_size(void *limit, const char *text, struct err *e)
     return true;
 }
 
-bool gate_options_read(struct gate_conditions *c, const struct gate_args *args, struct err *e)
+bool gate_options_read(struct gate_options *o, const struct gate_args *args, struct err *e)
 {
-    *c = (struct gate_conditions){ .errors = args->errors,
-                                   .server_us = args->server_us,
-                                   .result_bytes = args->result_bytes,
-                                   .surface_bytes = args->surface_bytes,
-                                   .age_us = args->age_us };
+    struct gate_conditions *c = &o->conditions;
+
+    *o = (struct gate_options){ .conditions = { .errors = args->errors,
+                                                .server_us = args->server_us,
+                                                .result_bytes = args->result_bytes,
+                                                .surface_bytes = args->surface_bytes,
+                                                .age_us = args->age_us } };
     if (!gate_patterns_read(&c->expected, &args->expect_tools, e))
         return err_wrap(e, "option '--expect-tool'");
     if (!gate_patterns_read(&c->forbidden, &args->forbid_tools, e))
         return err_wrap(e, "option '--forbid-tool'");
+    if (!assertion_list_read(&o->assertions, &args->assertions, e))
+        return err_wrap(e, "option '--assert'");
     return true;
 }
 
-void gate_options_release(struct gate_conditions *c)
+void gate_options_release(struct gate_options *o)
 {
-    gate_patterns_release(&c->expected);
-    gate_patterns_release(&c->forbidden);
+    gate_patterns_release(&o->conditions.expected);
+    gate_patterns_release(&o->conditions.forbidden);
+    assertion_list_release(&o->assertions);
 }
 
 bool gate_options_reject(const struct option *rows, const struct operands *in, const char *with,

@@ -1,13 +1,14 @@
-/* cmd/gate-options.h - the options of check that are conditions on a recording
- * (check/gate.h). */
+/* cmd/gate-options.h - the options of check that are conditions on a recording (check/gate.h,
+ * check/assertion.h). */
 #ifndef CMD_GATE_OPTIONS_H
 #define CMD_GATE_OPTIONS_H
 
+#include "check/assertion.h"
 #include "check/gate.h"
 #include "cmd/option.h"
 
 struct gate_args {
-    struct str_list expect_tools, forbid_tools;
+    struct str_list expect_tools, forbid_tools, assertions;
     struct gate_limit errors, server_us, result_bytes, surface_bytes, age_us;
 };
 
@@ -66,17 +67,28 @@ bool gate_options_parse_size(void *limit, const char *text, struct err *e) MUST_
           .group = GATE_GROUP,                                                                 \
           .offset = offsetof(args_type, field.surface_bytes),                                  \
           .help = "the definitions of all tools have at most this size as JSON" },             \
+        { .name = "max-age",                                                                   \
+          .arg = "TIME",                                                                       \
+          .type = OPTION_CUSTOM,                                                               \
+          .parse = gate_options_parse_duration,                                                \
+          .group = GATE_GROUP,                                                                 \
+          .offset = offsetof(args_type, field.age_us),                                         \
+          .help = "the recording was made at most this long ago: 30d" },                       \
     {                                                                                          \
-        .name = "max-age", .arg = "TIME", .type = OPTION_CUSTOM,                               \
-        .parse = gate_options_parse_duration, .group = GATE_GROUP,                             \
-        .offset = offsetof(args_type, field.age_us),                                           \
-        .help = "the recording was made at most this long ago: 30d"                            \
+        .name = "assert", .arg = "EXPRESSION", .type = OPTION_LIST, .group = GATE_GROUP,       \
+        .offset = offsetof(args_type, field.assertions),                                       \
+        .help = "the number of operations that a filter matches: "                             \
+                "'count(tool:search is:error) == 0'"                                           \
     }
 
 /* Prepares the conditions; release them in any case. The texts of the options are borrowed. */
-bool gate_options_read(struct gate_conditions *c, const struct gate_args *args,
+struct gate_options {
+    struct gate_conditions conditions;
+    struct assertion_list assertions;
+};
+bool gate_options_read(struct gate_options *o, const struct gate_args *args,
                        struct err *e) MUST_CHECK;
-void gate_options_release(struct gate_conditions *c);
+void gate_options_release(struct gate_options *o);
 
 /* Rejects conditions of the table `rows` that the command line has together with `with`, such
  * as "--fix". */

@@ -171,6 +171,13 @@ def test_every_file_is_judged_alone(run, mcpreel, recording, tmp_path):
     (["--max-result-size", "-1B"], "option '--max-result-size': '-1B' is not a size such as 4096, 64MB or 1GiB"),
     (["--max-surface-bytes", "1 token"], "option '--max-surface-bytes': '1 token' is not a size such as 4096, 64MB or 1GiB"),
     (["--max-age", "soon"], "option '--max-age': 'soon' is not a time such as 500ms, 1s or 5min"),
+    (["--assert", ""], "option '--assert': '': an assertion starts with 'count('"),
+    (["--assert", "p95(dur) < 2s"], "option '--assert': 'p95(dur) < 2s': an assertion starts with 'count('"),
+    (["--assert", "count(is:error == 0"], "option '--assert': 'count(is:error == 0': ')' is missing"),
+    (["--assert", "count(is:eror) == 0"], "option '--assert': bad filter at byte 4: 'is' has no value 'eror'"),
+    (["--assert", "count(is:error)"], "option '--assert': 'count(is:error)': expected ==, !=, <, <=, > or >= after ')'"),
+    (["--assert", "count(is:error) == -1"], "option '--assert': 'count(is:error) == -1': expected a whole number at the end"),
+    (["--fix", "--assert", "count() > 0"], "'--assert' cannot be combined with '--fix'"),
     (["--expect-tool", ""], "option '--expect-tool': the name of a tool cannot be empty"),
     (["--forbid-tool", "a,,b"], "option '--forbid-tool': the name of a tool cannot be empty"),
     (["--forbid-tool", "x" * 1025], "option '--forbid-tool': the name of a tool has at most 1024 bytes"),
@@ -246,3 +253,27 @@ def test_a_repaired_copy_is_judged_too(run, mcpreel, tmp_path):
     path.write_text(path.read_text() + "{\"type\"")
     ran = run([mcpreel, "-q", "check", "--fix", path])
     assert ran.code == 1 and ran.out.decode().endswith("remaining findings: input-schema\n"), ran
+
+
+@pytest.mark.parametrize("operator, wanted", [("==", [False, True, False]), ("=", [False, True, False]), ("!=", [True, False, True]),
+                                              ("<", [False, False, True]), ("<=", [False, True, True]), (">", [True, False, False]),
+                                              (">=", [True, True, False])])
+def test_an_assertion_compares_the_count(check, recording, operator, wanted):
+    assert [not check(recording, "--assert", f" count( tool:search ) {operator} {number} ") for number in (1, 2, 3)] == wanted
+
+
+def test_a_false_assertion_is_a_finding_at_the_first_operation(check, recording):
+    found = check(recording, "--assert", "count(is:error) < 2", "--assert", "count(tool:delete) == 2", "--assert", "count(tool:none) > 0")
+    assert [(one["rule"], one["subject"], one.get("seq"), one.get("line")) for one in found] == [
+        ("assert", "count(is:error) < 2", 7, 8), ("assert", "count(tool:none) > 0", None, None)]
+    assert [one["message"] for one in found] == ["count(is:error) < 2 is false: the count is 2 (first: seq 7)",
+                                                 "count(tool:none) > 0 is false: the count is 0"]
+
+
+@pytest.mark.parametrize("query", ["", "tool:search", "is:error", "is:tool-error OR is:rpc-error", "!is:ok", "(tool:search OR tool:delete) -is:ok", "server-dur:>1s",
+                                   "res-size:>1KB", "arg.q", "result.isError", "xxx", "kind:req t:>5ms", "gap:>1s", "is:drift", '"a)b"'])
+def test_the_count_is_the_number_of_operations_that_show_lists(check, run, mcpreel, tmp_path, query):
+    session = Recording().list({"name": "search"}).call("search").call("search", us=2_000_000, note="x" * 1000).call("delete", isError=True)
+    path = session.list({"name": "search", "description": "new"}).fail("search").call("search", note="a)b").write(tmp_path / "a.jsonl")
+    listed = run([mcpreel, "--json", "show", path, *([query] if query else [])]).out.splitlines()
+    assert not check(path, "--ignore", "tool-changed,unlisted-tool", "--assert", f"count({query}) == {len(listed)}"), (query, listed)

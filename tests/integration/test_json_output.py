@@ -385,7 +385,7 @@ def test_the_enumerations_are_those_of_the_program(run, mcpreel):
     assert flags == members["flags"]["items"]["enum"]
     findings = re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", (ROOT / "src" / "report" / "findings.c").read_text())
     assert findings == defs["findings"]["items"]["properties"]["rule"]["enum"]
-    source = "".join((ROOT / "src" / "check" / name).read_text() for name in ("definition-check.c", "gate.c"))
+    source = "".join((ROOT / "src" / "check" / name).read_text() for name in ("assertion.c", "definition-check.c", "gate.c"))
     rules = re.findall(r'(?:\[(?:GATE|DEFINITION)_\w+\] = |\.rule = )(?:STR_INIT\(|STR\()?"([a-z-]+)"', source)
     assert set(rules) == set(defs["check_findings"]["items"]["properties"]["rule"]["anyOf"][1]["enum"])
     for one in json.loads(run([mcpreel, "formats", "--json"]).out)["formats"]:

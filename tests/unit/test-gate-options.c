@@ -39,13 +39,13 @@ static void an_error_in_a_name_has_the_option(void **state)
 {
     const char *names[] = { "" };
     struct gate_args args = { .forbid_tools = { names, 1 } };
-    struct gate_conditions c;
+    struct gate_options o;
     struct err e = ERR_NONE;
 
     (void)state;
-    assert_false(gate_options_read(&c, &args, &e));
+    assert_false(gate_options_read(&o, &args, &e));
     assert_string_equal(e.msg, "option '--forbid-tool': the name of a tool cannot be empty");
-    gate_options_release(&c);
+    gate_options_release(&o);
 }
 
 int main(void)
