@@ -72,7 +72,7 @@ static void write_file(const char *path, uint64_t megabytes)
     struct json j;
     uint64_t seq = 0, size = 0;
 
-    if (!writer_open(&w, &sys_real, path, true, &recording_format, &e))
+    if (!writer_open(&w, &sys_real, path, true, &recording_format, NULL, &e))
         die(&e);
     buf_init(&batch, BATCH * 2);
     traffic_mixed(&batch, BATCH);

@@ -271,10 +271,11 @@ static bool write_report(const struct conversion *c, bool written, struct err *e
 
 static int write_output(struct conversion *c, const struct convert_args *args, struct err *e)
 {
+    struct format_options options = { .source = str_z(c->paths[0]) };
     struct writer w;
     bool ok, keep;
 
-    if (!writer_open(&w, c->app->sys, args->output, args->force, c->format, e))
+    if (!writer_open(&w, c->app->sys, args->output, args->force, c->format, &options, e))
         return app_exit_code(e);
     c->writer = &w;
     ok = convert(c, e);

@@ -90,8 +90,8 @@ static bool open_output(struct redact_job *r, struct err *e)
     if (r->output_open)
         return true;
     r->output_open =
-        choose_format(r, e) &&
-        writer_open(&r->writer, r->app->sys, r->args->output, r->args->force, r->format, e);
+        choose_format(r, e) && writer_open(&r->writer, r->app->sys, r->args->output,
+                                           r->args->force, r->format, NULL, e);
     return r->output_open;
 }
 

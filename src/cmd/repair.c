@@ -40,7 +40,7 @@ static bool open_copy(struct repair *r, struct err *e)
         r->loss.keeps = format->keeps;
     }
     combine_select_input(&r->combine, 0, read->keeps);
-    r->open = writer_open(&r->writer, r->app->sys, r->path, r->replace, format, e);
+    r->open = writer_open(&r->writer, r->app->sys, r->path, r->replace, format, NULL, e);
     return r->open;
 }
 

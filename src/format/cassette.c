@@ -109,11 +109,13 @@ static struct cassette_names names_of(struct str object)
 }
 
 /* All members are optional, but these identify a cassette. */
-static bool cassette_probe(struct str head)
+static enum probe_rank cassette_probe(struct str head)
 {
     struct cassette_names n = names_of(head);
 
-    return !n.of_lines && (n.interactions || (n.version && n.metadata && !n.other));
+    bool ours = !n.of_lines && (n.interactions || (n.version && n.metadata && !n.other));
+
+    return ours ? PROBE_SURE : PROBE_NONE;
 }
 
 /* The length of NaN, Infinity or -Infinity at the front of `s`; 0: none of them. */
@@ -399,10 +401,11 @@ static void write_interaction(struct cassette_sink *self, const struct cassette_
     cassette_model_write_interaction(&s->interactions, i, !s->interactions.len);
 }
 
-static void *cassette_begin(void)
+static void *cassette_begin(const struct format_options *o)
 {
     struct cassette_writer *s = mem_new(struct cassette_writer);
 
+    (void)o;
     s->sink.put = write_interaction;
     s->pair = cassette_pair_new(&s->sink);
     buf_init(&s->interactions, LIMIT_LINE);

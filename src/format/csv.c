@@ -51,10 +51,11 @@ static void put_row(struct buf *to, const struct op_export_value row[OP_EXPORT_C
     buf_add_ch(to, '\n');
 }
 
-static void *csv_begin(void)
+static void *csv_begin(const struct format_options *o)
 {
     struct csv_writer *w = mem_new(struct csv_writer);
 
+    (void)o;
     w->rows = op_export_new(put_row);
     return w;
 }

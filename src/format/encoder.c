@@ -25,11 +25,14 @@ static bool put_event(struct operation_sink *self, const struct operation_event 
     return true;
 }
 
-void encoder_begin(struct encoder *c, const struct format *format)
+void encoder_begin(struct encoder *c, const struct format *format,
+                   const struct format_options *options)
 {
+    static const struct format_options defaults;
+
     *c = (struct encoder){ .format = format };
     if (format->begin)
-        c->state = format->begin();
+        c->state = format->begin(options ? options : &defaults);
     if (!format->put_operation)
         return;
     c->operations = mem_new(struct operation_encoder);

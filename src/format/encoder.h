@@ -16,8 +16,10 @@ struct encoder {
     struct operation_encoder *operations; /* NULL in a format that takes only records */
 };
 
-/* The encoder may be moved until the end. */
-void encoder_begin(struct encoder *c, const struct format *format);
+/* The encoder may be moved until the end. Borrows the texts of `options` until then; NULL: the
+ * defaults. */
+void encoder_begin(struct encoder *c, const struct format *format,
+                   const struct format_options *options);
 
 /* For formats that take operations. */
 void encoder_put_operations(struct encoder *c, struct buf *to, const struct record *r);

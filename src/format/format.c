@@ -57,17 +57,28 @@ bool format_is_recording_name(struct str path)
     return f && f->next;
 }
 
-static bool recognizes(const struct format *f, struct str head)
+static enum probe_rank rank(const struct format *f, struct str head)
 {
-    return f->probe && f->probe(head);
+    return f->probe ? f->probe(head) : PROBE_NONE;
 }
 
-const struct format *format_by_content(struct str head)
+const struct format *format_by_content(struct str head, struct str path)
 {
-    for (const struct format *const *f = format_table; *f; f++)
-        if (recognizes(*f, head))
-            return *f;
-    return NULL;
+    enum probe_rank highest = PROBE_NONE;
+    const struct format *best = NULL;
+    size_t longest = 0;
+
+    compress_by_suffix(path, &path);
+    for (const struct format *const *f = format_table; *f; f++) {
+        enum probe_rank r = rank(*f, head);
+        size_t extension = extension_len(*f, path);
+        if (r > highest || (r == highest && r && extension > longest)) {
+            highest = r;
+            longest = extension;
+            best = *f;
+        }
+    }
+    return best;
 }
 
 /* Line and byte of an offset in the window, both from 1. */
@@ -102,7 +113,7 @@ bool format_is_foreign(const struct window *w, const struct format *own, struct 
                        struct err *e)
 {
     for (const struct format *const *f = format_table; *f; f++)
-        if (*f != own && recognizes(*f, json_raw(v))) {
+        if (*f != own && rank(*f, json_raw(v)) == PROBE_SURE) {
             format_error(w, json_offset(v), e,
                          "data of format '%s' starts here, in a file of format '%s'",
                          (*f)->name, own->name);

@@ -59,6 +59,19 @@ struct format_operation {
     int64_t start_wall_us; /* when the recording started, if that is known */
 };
 
+/* Choices of the user for writers. A format ignores those that mean nothing to it.
+ * All are optional: zero, or an empty text. */
+struct format_options {
+    struct str source; /* the name of the input file, for comments */
+};
+
+/* How sure a format is that a file is its own. */
+enum probe_rank {
+    PROBE_NONE,
+    PROBE_WEAK, /* unless another format is sure */
+    PROBE_SURE,
+};
+
 struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
@@ -66,9 +79,8 @@ struct format {
     bool line_based;    /* put() writes whole lines, and end() nothing after a footer: can be
                          * appended to while recording */
 
-    /* Whether a file that starts with `head` has this format. NULL in a format that is only
-     * written. */
-    bool (*probe)(struct str head);
+    /* Ranks a file that starts with `head`. NULL in a format that is only written. */
+    enum probe_rank (*probe)(struct str head);
 
     /* Reading. NULL in a format that is only written. */
     void *(*open)(void); /* the reader's own state */
@@ -83,7 +95,8 @@ struct format {
     /* Writing. NULL in a format that is only read; `begin` and `end` also if there is no state
      * between records. A format that has put_operation() takes operations: its put() gets each
      * record after the events that the record causes. */
-    void *(*begin)(void); /* the writer's own state */
+    void *(*begin)(const struct format_options *o); /* the writer's own state; may borrow texts
+                                                     * of `o` until the end */
     void (*put)(void *state, struct buf *to, const struct record *r);
     void (*put_operation)(void *state, struct buf *to, const struct format_operation *o);
     void (*end)(void *state, struct buf *to); /* writes the rest and frees the state */
@@ -103,7 +116,7 @@ struct format {
     bool (*is_empty)(void *state);
 };
 
-/* The only list of formats, NULL-ended, in probe order. */
+/* The only list of formats, NULL-ended. */
 extern const struct format *const format_table[];
 extern const struct format cassette_format;
 extern const struct format csv_format;
@@ -121,8 +134,9 @@ const struct format *format_by_path(struct str path);
 /* Whether files with such a name are recordings: in a format that can be read. */
 bool format_is_recording_name(struct str path);
 
-/* Returns the format that recognizes a file by its first bytes, or NULL. */
-const struct format *format_by_content(struct str head);
+/* Returns the format with the highest rank for the first bytes of a file; of several, one with
+ * an extension of `path`, else the first in the table. NULL: none. */
+const struct format *format_by_content(struct str head, struct str path);
 
 /* The purpose of a file. */
 enum format_use {

@@ -76,24 +76,27 @@ static bool is_first_message(struct json_val v, struct arena *a)
     return json_exists(json_get(v, STR("jsonrpc"))) && is_message(v, a);
 }
 
-static bool jsonrpc_probe(struct str head)
+static enum probe_rank jsonrpc_probe(struct str head)
 {
     struct arena a = { 0 };
     struct json_fault fault;
     struct json j;
     size_t used;
-    bool ours;
+    enum probe_rank rank = PROBE_NONE;
 
     head = str_trim(head);
     json_init(&j);
-    if (json_scan_first(&j, head, &used, &fault))
-        ours = is_first_message(json_root(&j), &a) ||
-               is_first_message(json_item(json_root(&j), 0), &a);
-    else
-        ours = starts_like_message(head);
+    if (json_scan_first(&j, head, &used, &fault)) {
+        if (is_first_message(json_root(&j), &a))
+            rank = PROBE_SURE;
+        else if (is_first_message(json_item(json_root(&j), 0), &a))
+            rank = PROBE_WEAK;
+    } else if (starts_like_message(head)) {
+        rank = str_starts(head, STR("[")) ? PROBE_WEAK : PROBE_SURE;
+    }
     json_release(&j);
     arena_release(&a);
-    return ours;
+    return rank;
 }
 
 /* Methods that both sides may send, but that nearly always come from the server. */

@@ -164,7 +164,7 @@ static void switch_file(struct live_writer *l, struct file *next)
     buf_clear(&l->text);
     write_record(l, &l->text, &footer);
     encoder_end(&l->encoder, &l->text);
-    encoder_begin(&l->encoder, l->config.format);
+    encoder_begin(&l->encoder, l->config.format, NULL);
     buf_init(&head, LIMIT_LINE);
     l->header.header.part = l->part;
     write_record(l, &head, &l->header);
@@ -359,7 +359,7 @@ bool live_writer_open(struct live_writer *l, const struct sys *sys,
     buf_init(&l->text, LIMIT_LINE);
     buf_init(&l->footer_text, LIMIT_LINE);
     buf_init(&l->batch_text, BATCH_BYTES_MAX);
-    encoder_begin(&l->encoder, l->config.format);
+    encoder_begin(&l->encoder, l->config.format, NULL);
     return true;
 }
 

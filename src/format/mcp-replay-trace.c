@@ -89,7 +89,7 @@ static void trace_resync(void *state)
     ndjson_resync(&s->lines);
 }
 
-static bool trace_probe(struct str head)
+static enum probe_rank trace_probe(struct str head)
 {
     struct json_fault fault;
     struct json j;
@@ -101,7 +101,7 @@ static bool trace_probe(struct str head)
     ours = json_scan_first(&j, head, &used, &fault) ? is_trace_line(json_root(&j))
                                                     : starts_like_trace(head);
     json_release(&j);
-    return ours;
+    return ours ? PROBE_SURE : PROBE_NONE;
 }
 
 /* Reads the member; else sets an error with the expected type. */
@@ -449,10 +449,11 @@ struct trace_writer {
     bool meta_written, server_exited;
 };
 
-static void *trace_begin(void)
+static void *trace_begin(const struct format_options *o)
 {
     struct trace_writer *s = mem_new(struct trace_writer);
 
+    (void)o;
     buf_init(&s->batch, LIMIT_LINE);
     buf_init(&s->unknown_members, LIMIT_LINE);
     return s;

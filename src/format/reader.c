@@ -120,7 +120,7 @@ static bool find_format(struct reader *r, struct err *e)
 {
     while (!r->no_data && r->window.len < PROBE_HEAD)
         if (!read_more(r, e)) {
-            add_repair_hint(r, format_by_content(unread(r)), e);
+            add_repair_hint(r, format_by_content(unread(r), str_z(r->path)), e);
             return false;
         }
     if (!r->window.len && r->damage.decompress_failed) {
@@ -133,7 +133,7 @@ static bool find_format(struct reader *r, struct err *e)
                            "delete it and record again");
     }
     skip_bom(r);
-    r->format = format_by_content(unread(r));
+    r->format = format_by_content(unread(r), str_z(r->path));
     if (!r->format)
         return report_unknown_format(r, e);
     r->state = r->format->open();

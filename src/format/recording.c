@@ -39,7 +39,7 @@ static void recording_resync(void *state)
     ndjson_resync(&s->lines);
 }
 
-static bool recording_probe(struct str head)
+static enum probe_rank recording_probe(struct str head)
 {
     struct arena a = { 0 };
     struct json_fault fault;
@@ -57,7 +57,7 @@ static bool recording_probe(struct str head)
                recording_line_is_known_type(str_cut(&head, '"'));
     json_release(&j);
     arena_release(&a);
-    return ours;
+    return ours ? PROBE_SURE : PROBE_NONE;
 }
 
 static void check_header(struct recording *s, const struct window *w, const struct record *r,
@@ -139,8 +139,9 @@ struct recording_writer {
     bool header_written;
 };
 
-static void *recording_begin(void)
+static void *recording_begin(const struct format_options *o)
 {
+    (void)o;
     return mem_new(struct recording_writer);
 }
 

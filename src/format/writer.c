@@ -63,7 +63,8 @@ static bool writer_put(struct sink *self, const struct record *r, struct err *e)
 }
 
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
-                 const struct format *format, struct err *e)
+                 const struct format *format, const struct format_options *options,
+                 struct err *e)
 {
     enum compress_kind kind;
     struct str stem;
@@ -73,7 +74,7 @@ bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool
     buf_init(&w->compressed, COMPRESSED_MAX);
     if (file_is_stdio(path)) {
         w->file = file_stdout(sys);
-        encoder_begin(&w->encoder, format);
+        encoder_begin(&w->encoder, format, options);
         return true;
     }
     if (!atomic_file_open(&w->draft, &w->file, sys, path, replace, e))
@@ -81,7 +82,7 @@ bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool
     kind = compress_by_suffix(str_z(path), &stem);
     if (kind != COMPRESS_NONE)
         w->compressor = compressor_new(kind);
-    encoder_begin(&w->encoder, format);
+    encoder_begin(&w->encoder, format, options);
     return true;
 }
 

@@ -21,9 +21,10 @@ struct writer {
 };
 
 /* Creates the file, as file_create() does, compressed by its extension; "-" is standard output.
- * Borrows `path` until the end. */
+ * Borrows `path` and the texts of `options` until the end; `options` may be NULL. */
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
-                 const struct format *format, struct err *e) MUST_CHECK;
+                 const struct format *format, const struct format_options *options,
+                 struct err *e) MUST_CHECK;
 
 /* Whether no interaction was put, for formats of one document. Nothing may be put afterwards.
  */

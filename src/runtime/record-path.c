@@ -61,7 +61,7 @@ bool record_path_write_document(const struct app *app, const char *journal, cons
 {
     struct writer w;
 
-    if (!writer_open(&w, app->sys, target, replace, format, e))
+    if (!writer_open(&w, app->sys, target, replace, format, NULL, e))
         return false;
     if (!copy_records(app, journal, &w, e)) {
         writer_abort(&w);

@@ -192,7 +192,7 @@ static bool write_new_file(struct recording_append *a, const struct answered_cal
 
     if (!open_unchanged(a, &old, e))
         return false;
-    ok = writer_open(&w, a->app->sys, target, replace, a->format, e);
+    ok = writer_open(&w, a->app->sys, target, replace, a->format, NULL, e);
     if (ok && file_copy_owner_and_mode(&w.file, &old, e) && copy_records(a, calls, &w, e)) {
         ok = writer_finish(&w, e);
     } else if (ok) {

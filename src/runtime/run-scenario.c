@@ -128,7 +128,7 @@ bool run_scenario_run(struct run_scenario *r, struct err *e)
     struct record_header header;
     bool ok;
 
-    if (!writer_open(&output.writer, r->app->sys, r->path, true, r->format, e))
+    if (!writer_open(&output.writer, r->app->sys, r->path, true, r->format, NULL, e))
         return false;
     map_init(&output.dropped);
     traffic_recorder_init(&recorder, r->settings->redaction, LIMIT_MESSAGE, on_failed, &output);

@@ -148,19 +148,27 @@ static void same_in_steps_of(const struct sample *s, const char *when, struct st
     outcome_release(&o);
 }
 
+/* Fails if another format ranks the head as high as `own`. Few bytes may leave a weak doubt. */
+static void must_be_outranked(const struct sample *s, struct str head, enum probe_rank own)
+{
+    bool enough = head.len >= HEAD || head.len == s->text.len;
+
+    if (own == PROBE_NONE && enough)
+        fail_msg("%s, its first %zu bytes: not recognised", s->name, head.len);
+    for (const struct format *const *f = s->battery->table; *f; f++) {
+        enum probe_rank rank = (*f)->probe ? (*f)->probe(head) : PROBE_NONE;
+
+        if (*f != s->format && rank >= own && (rank == PROBE_SURE || (rank && enough)))
+            fail_msg("%s, its first %zu bytes: claimed by '%s'", s->name, head.len, (*f)->name);
+    }
+}
+
 static void claimed_by_its_format_alone(const struct sample *s)
 {
     for (size_t n = 0; n <= s->text.len; n++) {
         struct str head = str_n(s->text.at, n);
 
-        for (const struct format *const *f = s->battery->table; *f; f++) {
-            bool claims = (*f)->probe && (*f)->probe(head);
-
-            if (claims && *f != s->format)
-                fail_msg("%s, its first %zu bytes: claimed by '%s'", s->name, n, (*f)->name);
-            if (!claims && *f == s->format && (n >= HEAD || n == s->text.len))
-                fail_msg("%s, its first %zu bytes: not recognised", s->name, n);
-        }
+        must_be_outranked(s, head, s->format->probe(head));
     }
 }
 

@@ -102,10 +102,17 @@ void memory_reader_release(struct memory_reader *p)
 
 const struct format *memory_reader_detect(const struct format *const *table, struct str text)
 {
-    for (; *table; table++)
-        if ((*table)->probe && (*table)->probe(text))
-            return *table;
-    return NULL;
+    const struct format *best = NULL;
+    enum probe_rank highest = PROBE_NONE;
+
+    for (; *table; table++) {
+        enum probe_rank rank = (*table)->probe ? (*table)->probe(text) : PROBE_NONE;
+        if (rank > highest) {
+            highest = rank;
+            best = *table;
+        }
+    }
+    return best;
 }
 
 static bool put_record(struct sink *self, const struct record *r, struct err *e)
@@ -120,7 +127,7 @@ void memory_writer_init(struct memory_writer *f, const struct format *format)
 {
     *f = (struct memory_writer){ .sink = { put_record } };
     buf_init(&f->text, (size_t)1 << 30);
-    encoder_begin(&f->encoder, format);
+    encoder_begin(&f->encoder, format, NULL);
 }
 
 void memory_writer_finish(struct memory_writer *f)

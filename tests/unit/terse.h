@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "format/format.h"
 #include "trace/record.h"
 
 /* `text` with ' and ` as " and \; into `a`. */
@@ -26,8 +27,8 @@ struct terse_head {
     const char *text;
     bool is_own;
 };
-void terse_check_probe(bool (*probe)(struct str head), const struct terse_head *heads,
-                       size_t count);
+void terse_check_probe(enum probe_rank (*probe)(struct str head),
+                       const struct terse_head *heads, size_t count);
 
 /* A JSON text scanned for good: valid until terse_scanned_release(). */
 struct terse_scanned {

@@ -27,11 +27,13 @@ static void seen_release(struct seen *s)
     buf_release(&s->end);
 }
 
+static const struct format_options defaults;
+
 /* Reads `text`, shown in pieces of `step` bytes, and writes it in another format. */
 static void transcribe(struct seen *s, const struct format *from, const struct format *to,
                        struct str text, size_t step)
 {
-    void *reading = from->open(), *writing = to->begin();
+    void *reading = from->open(), *writing = to->begin(&defaults);
     size_t at = 0, shown = 0;
     struct err e = ERR_NONE;
     uint64_t line = 1;
@@ -444,7 +446,7 @@ static void a_recording_becomes_a_cassette_and_loses_only_declared_features(void
 /* Text that cannot be read again is not written. */
 static void a_too_large_cassette_is_an_error(void **state)
 {
-    void *writing = cassette_format.begin();
+    void *writing = cassette_format.begin(&defaults);
     struct err e = ERR_NONE;
     struct json_fault fault;
     struct buf text, to;
@@ -516,8 +518,10 @@ static void exactly_one_format_recognizes_a_sample(void **state)
     for (const struct format *const *f = format_table; *f; f++) {
         if (!(*f)->probe)
             continue;
-        assert_int_equal((*f)->probe(terse_json(&a, sample)), *f == &cassette_format);
-        assert_int_equal((*f)->probe(terse_json(&a, recorded)), *f == &recording_format);
+        assert_int_equal((*f)->probe(terse_json(&a, sample)) != PROBE_NONE,
+                         *f == &cassette_format);
+        assert_int_equal((*f)->probe(terse_json(&a, recorded)) != PROBE_NONE,
+                         *f == &recording_format);
     }
     arena_release(&a);
 }

@@ -58,7 +58,7 @@ static void assert_encoded(const struct format *f, const char *want)
     struct buf to;
 
     buf_init(&to, 1 << 16);
-    encoder_begin(&c, f);
+    encoder_begin(&c, f, NULL);
     put_session(&c, &to);
     encoder_end(&c, &to);
     encoder_end(&c, &to); /* does nothing */
@@ -100,10 +100,10 @@ static void only_a_format_of_one_document_can_be_empty(void **state)
 
     (void)state;
     buf_init(&to, 100);
-    encoder_begin(&c, &document);
+    encoder_begin(&c, &document, NULL);
     assert_true(encoder_is_empty(&c));
     encoder_end(&c, &to);
-    encoder_begin(&c, &lines);
+    encoder_begin(&c, &lines, NULL);
     assert_false(encoder_is_empty(&c));
     encoder_end(&c, &to);
     assert_int_equal(to.len, 0);

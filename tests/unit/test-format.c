@@ -36,32 +36,41 @@ static void write_session(const struct format *f, struct buf *to)
 
     head.header.version = head.header.upstream = head.header.thoughtjack_version = STR("1.0");
     request.message.msg = terse_scan(&s, "{'jsonrpc':'2.0','id':1,'method':'tools/list'}");
-    encoder_begin(&c, f);
+    encoder_begin(&c, f, NULL);
     encoder_put(&c, to, &head);
     encoder_put(&c, to, &request);
     encoder_end(&c, to);
     terse_scanned_release(&s);
 }
 
-/* The first that claims a file reads it. */
-static void the_format_that_wrote_a_file_recognizes_it_first(void **state)
+static void the_format_that_wrote_a_file_recognizes_it(void **state)
 {
     (void)state;
     for (const struct format *const *f = format_table; *f; f++) {
-        const struct format *const *first = format_table;
+        const struct format *found;
         struct buf text;
 
         if (!(*f)->put || !(*f)->next)
             continue;
         buf_init(&text, 1 << 20);
         write_session(*f, &text);
-        while (*first && !(*first)->probe(buf_str(&text)))
-            first++;
-        if (first != f)
-            fail_msg("%s takes a %s for its own", *first ? (*first)->name : "nobody",
-                     (*f)->name);
+        found = format_by_content(buf_str(&text), STR(""));
+        if (found != *f)
+            fail_msg("a file of format %s is taken for %s", (*f)->name,
+                     found ? found->name : "none");
         buf_release(&text);
     }
+}
+
+static void a_batch_is_claimed_weakly(void **state)
+{
+    struct str batch = STR("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]");
+
+    (void)state;
+    assert_int_equal(jsonrpc_format.probe(batch), PROBE_WEAK);
+    assert_int_equal(jsonrpc_format.probe(str_trim(str_n(batch.at + 1, batch.len - 2))),
+                     PROBE_SURE);
+    assert_null(format_by_content(STR("[1]"), STR("x.jsonrpc")));
 }
 
 static void assert_by_path(const char *path, const char *want)
@@ -148,7 +157,8 @@ int main(void)
         cmocka_unit_test(the_list_has_exactly_the_writable_formats),
         cmocka_unit_test(every_format_is_found_by_its_name),
         cmocka_unit_test(an_unknown_name_finds_no_format),
-        cmocka_unit_test(the_format_that_wrote_a_file_recognizes_it_first),
+        cmocka_unit_test(the_format_that_wrote_a_file_recognizes_it),
+        cmocka_unit_test(a_batch_is_claimed_weakly),
         cmocka_unit_test(the_longest_extension_selects_the_format),
         cmocka_unit_test(every_extension_selects_its_format),
         cmocka_unit_test(an_error_has_path_line_and_byte),

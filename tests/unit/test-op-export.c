@@ -14,8 +14,9 @@ static void put_row(struct buf *to, const struct op_export_value row[OP_EXPORT_C
     buf_add_ch(to, '\n');
 }
 
-static void *begin(void)
+static void *begin(const struct format_options *o)
 {
+    (void)o;
     return op_export_new(put_row);
 }
 

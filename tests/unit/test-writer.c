@@ -38,7 +38,7 @@ static void begin_whole(struct writer *w, struct fault_sys *f, const char *path,
     struct err e = ERR_NONE;
 
     fault_init(f);
-    if (!writer_open(w, &f->sys, path, replace, &plain, &e))
+    if (!writer_open(w, &f->sys, path, replace, &plain, NULL, &e))
         fail_msg("%s", e.msg);
 }
 
@@ -71,8 +71,9 @@ static void a_too_large_record_is_rejected_and_the_next_is_not(void **state)
 }
 
 /* A format that is one document: nothing with each record, all of it at the end. */
-static void *document_begin(void)
+static void *document_begin(const struct format_options *o)
 {
+    (void)o;
     return calloc(1, sizeof(size_t));
 }
 
@@ -101,15 +102,15 @@ static void a_format_may_write_everything_at_the_end(void **state)
 
     (void)state;
     fault_init(&f);
-    assert_true(writer_open(&w, &f.sys, "file", false, &document, &e));
+    assert_true(writer_open(&w, &f.sys, "file", false, &document, NULL, &e));
     assert_true(put_text(&w, STR("a line: one"), &e));
     assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     end(&w);
     assert_content("file", STR("2 records\n"));
-    assert_true(writer_open(&w, &f.sys, "file", true, &document, &e));
+    assert_true(writer_open(&w, &f.sys, "file", true, &document, NULL, &e));
     writer_abort(&w);
-    assert_true(writer_open(&w, &f.sys, "file", true, &document, &e));
+    assert_true(writer_open(&w, &f.sys, "file", true, &document, NULL, &e));
     fault_fail(&f, FAULT_WRITE, 2, 1, ENOSPC);
     assert_false(writer_finish(&w, &e));
     assert_string_equal(e.msg, "cannot write 'file': No space left on device");
@@ -131,7 +132,7 @@ static void the_format_decides_about_a_too_large_document(void **state)
     struct writer w;
 
     (void)state;
-    assert_true(writer_open(&w, &sys_real, "file", false, &too_large, &e));
+    assert_true(writer_open(&w, &sys_real, "file", false, &too_large, NULL, &e));
     assert_false(writer_finish(&w, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, "cannot write 'file': one document or line of format 'document' "
@@ -225,7 +226,7 @@ static void an_existing_file_is_reported_before_anything_is_written(void **state
     (void)state;
     begin_whole(&w, &f, "file", false);
     end(&w);
-    assert_false(writer_open(&w, &f.sys, "file", false, &plain, &e));
+    assert_false(writer_open(&w, &f.sys, "file", false, &plain, NULL, &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.msg, "cannot write 'file': it exists already");
 }
@@ -326,7 +327,7 @@ static void a_compressed_file_may_be_empty_or_written_at_the_end(void **state)
         unpack(&is, packed_names[i]);
         assert_str(buf_str(&is), STR(""));
         buf_release(&is);
-        assert_true(writer_open(&w, &f.sys, packed_names[i], true, &document, &e));
+        assert_true(writer_open(&w, &f.sys, packed_names[i], true, &document, NULL, &e));
         end(&w);
         unpack(&is, packed_names[i]);
         assert_str(buf_str(&is), STR("0 records\n"));
