@@ -4,6 +4,7 @@
 #include "cmd/command.h"
 #include "cmd/format-option.h"
 #include "cmd/option.h"
+#include "cmd/writer-options.h"
 #include "format/merge.h"
 #include "format/writer.h"
 #include "report/progress.h"
@@ -16,6 +17,7 @@ struct convert_args {
     const char *output, *recording;
     const struct format *to, *from;
     bool lossless, force;
+    struct format_options writer;
 };
 
 static const struct option convert_options[] = {
@@ -271,10 +273,11 @@ static bool write_report(const struct conversion *c, bool written, struct err *e
 
 static int write_output(struct conversion *c, const struct convert_args *args, struct err *e)
 {
-    struct format_options options = { .source = str_z(c->paths[0]) };
+    struct format_options options = args->writer;
     struct writer w;
     bool ok, keep;
 
+    options.source = str_z(c->paths[0]);
     if (!writer_open(&w, c->app->sys, args->output, args->force, c->format, &options, e))
         return app_exit_code(e);
     c->writer = &w;
@@ -342,7 +345,8 @@ static int convert_run(const struct app *app, const void *options, const struct 
         err_hint(e, "name one: mcpreel convert FILE -o OUT");
         return EXIT_USAGE;
     }
-    if (collect_paths(&c, args, in, &a, e) && choose_format(&c, args, e)) {
+    if (collect_paths(&c, args, in, &a, e) && choose_format(&c, args, e) &&
+        writer_options_check(convert_options, in, c.format, e)) {
         code = EXIT_OK;
         if (args->lossless && file_is_stdio(args->output))
             code = check_lossless(&c, e);

@@ -57,6 +57,14 @@ bool format_is_recording_name(struct str path)
     return f && f->next;
 }
 
+bool format_takes_option(const struct format *f, const char *option)
+{
+    for (const char *const *o = f->options; *o; o++)
+        if (strcmp(*o, option) == 0)
+            return true;
+    return false;
+}
+
 static enum probe_rank rank(const struct format *f, struct str head)
 {
     return f->probe ? f->probe(head) : PROBE_NONE;

@@ -59,8 +59,8 @@ struct format_operation {
     int64_t start_wall_us; /* when the recording started, if that is known */
 };
 
-/* Choices of the user for writers. A format ignores those that mean nothing to it.
- * All are optional: zero, or an empty text. */
+/* Choices of the user for writers; the row of a format names those that it takes. All are
+ * optional: zero, NULL, or an empty text. */
 struct format_options {
     struct str source; /* the name of the input file, for comments */
 };
@@ -72,12 +72,16 @@ enum probe_rank {
     PROBE_SURE,
 };
 
+enum { FORMAT_OPTIONS_MAX = 8 };
+
 struct format {
     const char *name, *about;
     const char *ext[4]; /* NULL-ended; the first is used when saving */
     unsigned keeps;     /* enum feature: kept by writing and reading again */
-    bool line_based;    /* put() writes whole lines, and end() nothing after a footer: can be
-                         * appended to while recording */
+    const char *options[FORMAT_OPTIONS_MAX + 1]; /* NULL-ended: names of the options of convert
+                                                  * that its writer takes, without dashes */
+    bool line_based; /* put() writes whole lines, and end() nothing after a footer: can be
+                      * appended to while recording */
 
     /* Ranks a file that starts with `head`. NULL in a format that is only written. */
     enum probe_rank (*probe)(struct str head);
@@ -137,6 +141,9 @@ bool format_is_recording_name(struct str path);
 /* Returns the format with the highest rank for the first bytes of a file; of several, one with
  * an extension of `path`, else the first in the table. NULL: none. */
 const struct format *format_by_content(struct str head, struct str path);
+
+/* Whether the writer of a format takes an option of that name. */
+bool format_takes_option(const struct format *f, const char *option);
 
 /* The purpose of a file. */
 enum format_use {
