@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "loop/close-from.h"
+
 enum {
     CHECK_MS = 20,  /* interval of checks whether the tree has ended */
     CLOSE_MS = 500, /* how long watchdog_close() waits */
@@ -123,7 +125,7 @@ static _Noreturn void run_watchdog(int line, watchdog_fn *become, const void *of
     setsid();
     if (dup2(line, 0) != 0 || chdir("/") != 0)
         _exit(1);
-    closefrom(1);
+    close_from(1);
     /* Shown by ps(1): must not look like the server. */
     syscall(SYS_prctl, PR_SET_NAME, "reel-watchdog", 0, 0, 0);
     watch_leader(f.leader);
