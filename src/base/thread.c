@@ -13,12 +13,16 @@ enum { SECOND = 1000000 };
 bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e)
 {
     sigset_t all, before;
+    pthread_attr_t attr;
     int r;
 
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, THREAD_STACK);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    r = pthread_create(t, NULL, run, arg);
+    r = pthread_create(t, &attr, run, arg);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
     if (r == 0)
         return true;
     err_errno(e, r);

@@ -8,6 +8,10 @@
 
 #include "base/err.h"
 
+/* Bytes of the stack of a thread. The default differs between C libraries, from 128 kB to the
+ * soft limit of the user. */
+enum { THREAD_STACK = 1 << 20 };
+
 /* Starts a thread with all signals blocked. */
 bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e) MUST_CHECK;
 

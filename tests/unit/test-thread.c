@@ -48,6 +48,29 @@ static void a_thread_blocks_signals_and_its_creator_does_not(void **state)
     pthread_cond_destroy(&m.cond);
 }
 
+static void *measure_stack(void *to)
+{
+    pthread_attr_t attr;
+
+    if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+        pthread_attr_getstacksize(&attr, to);
+        pthread_attr_destroy(&attr);
+    }
+    return NULL;
+}
+
+static void the_stack_of_a_thread_does_not_depend_on_the_c_library(void **state)
+{
+    struct err e = ERR_NONE;
+    size_t size = 0;
+    pthread_t t;
+
+    (void)state;
+    assert_true(thread_start(&t, measure_stack, &size, &e));
+    pthread_join(t, NULL);
+    assert_in_range(size, THREAD_STACK, 2 * THREAD_STACK);
+}
+
 /* One that has ended is gone afterwards; one that has not is not waited for. */
 static void a_detached_thread_is_not_waited_for(void **state)
 {
@@ -129,6 +152,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_blocks_signals_and_its_creator_does_not),
+        cmocka_unit_test(the_stack_of_a_thread_does_not_depend_on_the_c_library),
         cmocka_unit_test(a_detached_thread_is_not_waited_for),
         cmocka_unit_test(a_wait_ends_at_its_time),
         cmocka_unit_test(thread_time_counts_work_and_not_waiting),
