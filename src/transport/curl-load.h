@@ -1,8 +1,9 @@
 /* transport/curl-load.h - loads libcurl at run time, when a connection needs it.
  *
  * libcurl and the thirty libraries that it depends on take longer to load than the rest of the
- * program takes to start, and most commands need no network: so it is not linked. Functions
- * have their names without 'curl_'. */
+ * program takes to start, and most commands need no network: so it is not linked. A static
+ * program can load nothing: built with -Dcurl=link, this module has the functions of the linked
+ * library. Functions have their names without 'curl_'. */
 #ifndef TRANSPORT_CURL_LOAD_H
 #define TRANSPORT_CURL_LOAD_H
 
@@ -32,8 +33,12 @@ struct curl_api {
 /* The file name of the library. */
 extern const char curl_load_name[];
 
+/* Whether libcurl is linked. A linked one may come from another system and does not know where
+ * the trusted certificates are. */
+extern const bool curl_load_is_linked;
+
 /* Loads and initializes libcurl; it is never unloaded. ERR_IO if there is none, or it is too
- * old. */
+ * old. `name` does not matter if it is linked. */
 bool curl_load(struct curl_api *c, const char *name, struct err *e) MUST_CHECK;
 
 #endif
