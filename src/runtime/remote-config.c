@@ -2,12 +2,13 @@
 
 #include <strings.h>
 
-#include "base/file.h"
 #include "mcphttp/header-policy.h"
 #include "redact/unescape.h"
+#include "runtime/ca-file.h"
+#include "transport/curl-load.h"
 #include "wire/url.h"
 
-enum { CACERT_MAX = 64 << 20, LOGGED_URL_MAX = 256 };
+enum { LOGGED_URL_MAX = 256 };
 
 /* Adds a header value to the secrets, unless the header is recorded. The token of "Bearer
  * TOKEN" is a secret by itself, too. */
@@ -158,29 +159,12 @@ static bool read_url(struct remote_config *r, const char *option, const char *te
     return true;
 }
 
-static bool has_certificate(struct str text)
+static bool choose_ca_file(struct remote_config *r, const struct app *app, const char *cacert,
+                           struct err *e)
 {
-    return str_contains(text, STR("CERTIFICATE-----")); /* also X509 and TRUSTED */
-}
-
-/* Checked at the start, not when the first client connects. */
-static bool check_cacert(const struct app *app, const char *path, struct err *e)
-{
-    struct buf text;
-    bool ok;
-
-    if (!path)
+    if (!cacert && !remote_config_is_https(r))
         return true;
-    buf_init(&text, CACERT_MAX);
-    ok = file_read_all(&text, app->sys, path, e);
-    if (ok && !has_certificate(buf_str(&text))) {
-        ok = err_set(e, ERR_USAGE, "'--cacert': there is no certificate in '%s'", path);
-        err_hint(e, "give a PEM file of certificates (-----BEGIN CERTIFICATE-----)");
-    }
-    buf_release(&text);
-    if (!ok)
-        e->kind = ERR_USAGE;
-    return ok;
+    return ca_file_choose(&r->cacert, app, cacert, curl_load_is_linked, e);
 }
 
 bool remote_config_read(struct remote_config *r, const struct app *app,
@@ -188,12 +172,12 @@ bool remote_config_read(struct remote_config *r, const struct app *app,
 {
     const char *text = args->url ? args->url : args->target;
 
-    *r = (struct remote_config){ .cacert = args->cacert };
+    *r = (struct remote_config){ .url = NULL };
     if (args->url && args->target)
         return err_set(e, ERR_USAGE, "'--url' cannot be combined with '--target'");
     if (text)
         return read_url(r, args->url ? "--url" : "--target", text, !args->url, e) &&
-               read_headers(r, app, args, e) && check_cacert(app, args->cacert, e);
+               read_headers(r, app, args, e) && choose_ca_file(r, app, args->cacert, e);
     return true;
 }
 

@@ -25,13 +25,13 @@ struct remote_config {
     const char *host;        /* with the port if the URL has one */
     struct headers headers;  /* for all requests */
     struct headers secrets;  /* names and values to redact */
-    const char *cacert;      /* may be NULL */
+    const char *cacert;      /* NULL: libcurl knows, or not https */
     struct arena arena;
 };
 
-/* Does nothing without a URL. ERR_USAGE for an invalid URL or header; ERR_INPUT if the
- * certificate file cannot be used. Borrows from `args` and the environment. Call
- * remote_config_release() in any case. */
+/* Does nothing without a URL. ERR_USAGE for an invalid URL or header, or a file of
+ * certificates that cannot be used; ERR_PEER without any (runtime/ca-file.h). Borrows from
+ * `args` and the environment. Call remote_config_release() in any case. */
 bool remote_config_read(struct remote_config *r, const struct app *app,
                         const struct remote_config_args *args, struct err *e) MUST_CHECK;
 void remote_config_release(struct remote_config *r);
