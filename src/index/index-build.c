@@ -723,10 +723,34 @@ static bool order_notification(struct index *s, const struct id_scope_state *l,
     return true;
 }
 
+/* Returns the scope of an HTTP request without a message: of its session, else of the message
+ * before it; NULL: there is none. */
+static const struct id_scope_state *scope_state_of_http(const struct index *s,
+                                                        const struct record *r)
+{
+    struct index_build *w = s->build;
+    struct scope_chain place = scope_of(&w->pairs.tracker, r);
+
+    if (!(r->has & HAS_SESSION))
+        return w->last_scope;
+    buf_clear(&w->scope_key);
+    scope_add_key(&w->scope_key, scope_widest(&place), TO_SERVER);
+    return map_get(&w->scopes, buf_str(&w->scope_key));
+}
+
+/* A GET of a client without a session id may be that of any session, as in HTTP+SSE. */
+static void order_get(struct index *s, const struct record *r, const struct id_scope_state *l)
+{
+    if (r->has & HAS_SESSION && l)
+        index_order_note_get(s->order, l->session);
+    else
+        s->order->had_get = true;
+}
+
 /* Notes the HTTP requests of the client that carry no message. */
 static bool order_http_request(struct index *s, const struct record *r, struct err *e)
 {
-    const struct id_scope_state *l = s->build->last_scope;
+    const struct id_scope_state *l = scope_state_of_http(s, r);
     struct message_ref where;
     struct str text;
     uint32_t step;
@@ -742,6 +766,8 @@ static bool order_http_request(struct index *s, const struct record *r, struct e
     set_place(&s->steps[step], where);
     s->build->line = 0;
     note_order(s, l ? l->session : 0, ORDER_HTTP_REQUEST, step);
+    if (str_eq(r->http.method, STR("GET")))
+        order_get(s, r, l);
     return true;
 }
 
@@ -772,6 +798,8 @@ static bool put_message(struct index *s, const struct record *r, struct err *e)
     struct id_scope_state *l = scope_state_of(s, r, &m);
     bool from_client = r->message.dir == TO_SERVER;
 
+    if (s->order && r->has & HAS_EXCHANGE && r->has & HAS_US) /* a cassette has no times */
+        index_order_note_http(s->order, l->session);
     switch (m.kind) {
     case MCP_REQUEST:
         return from_client ? add_call(s, l, r, &m, e) : add_server_request(s, l, r, &m, e);

@@ -49,3 +49,19 @@ uint32_t index_order_first(const struct index_order *o, uint32_t session)
 {
     return session < o->session_count ? o->sessions[session].first : 0;
 }
+
+void index_order_note_http(struct index_order *o, uint32_t session)
+{
+    session_at(o, session)->over_http = true;
+}
+
+void index_order_note_get(struct index_order *o, uint32_t session)
+{
+    session_at(o, session)->had_get = true;
+}
+
+bool index_order_wants_get(const struct index_order *o, uint32_t session)
+{
+    return session >= o->session_count || !o->sessions[session].over_http ||
+           o->sessions[session].had_get || o->had_get;
+}

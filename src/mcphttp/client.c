@@ -211,7 +211,8 @@ static void handle_endpoint(struct mcp_client *s, struct str endpoint)
 
 static void open_get_stream(struct mcp_client *s)
 {
-    if (s->get_stream || s->transport != MCP_CLIENT_STREAMABLE || s->state != MCP_CLIENT_OPEN)
+    if (s->no_get_stream || s->get_stream || s->transport != MCP_CLIENT_STREAMABLE ||
+        s->state != MCP_CLIENT_OPEN)
         return;
     s->get_stream = client_exchange_add(&s->exchanges, CLIENT_EXCHANGE_GET);
     send_get(s, s->get_stream);

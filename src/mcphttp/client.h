@@ -6,8 +6,9 @@
  * client (ACTION_SEND). The client's messages decide which protocol is used:
  *
  * - Stateful: initialize begins a session. The session id and the negotiated version are sent
- *   with everything after it. A GET stream is opened after notifications/initialized and again
- *   whenever it ends. A broken stream with event ids is resumed.
+ *   with everything after it. Unless `no_get_stream` is set, a GET stream is opened after
+ *   notifications/initialized and again whenever it ends. A broken stream with event ids is
+ * resumed.
  * - Stateless: a request that names its version itself. Its headers repeat values of the body.
  *   notifications/cancelled for it is not sent: its exchange is aborted, which means the same.
  * - A stateless tools/call that the server rejects for missing headers (MCP_HEADER_MISMATCH) is
@@ -74,6 +75,7 @@ struct mcp_client {
     enum mcp_client_transport transport;
     enum mcp_client_state state;
     bool session_ended; /* set when the server ended the session; cleared by initialize */
+    bool no_get_stream; /* set by the owner at the start: HTTP+SSE only has a GET stream */
     struct str reconnect_hint; /* for the log: how to get a new session; borrowed, may be set */
     struct buf error_text;     /* the last failure that was described */
     struct buf sse_probe_error; /* why the HTTP+SSE probe failed; cleared by initialize */

@@ -444,6 +444,7 @@ bool peer_http_start(struct peer **out, const struct remote_config *remote,
     }
     driver_init(&s->driver, &s->app, owner->loop, step, &s->mcp_client, act, s);
     mcp_client_init(&s->mcp_client, http_client_url(client), &s->driver.actions);
+    s->mcp_client.no_get_stream = owner->no_get_stream;
     if (owner->reconnect_hint.len)
         s->mcp_client.reconnect_hint = owner->reconnect_hint;
     if (owner->recorder)

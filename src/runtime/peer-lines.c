@@ -88,6 +88,7 @@ bool peer_lines_start(struct peer_lines *s, struct loop *l, const struct peer_ta
                                 .events = &peer_events,
                                 .to = s,
                                 .in_engine = true,
+                                .no_get_stream = s->no_get_stream,
                                 .reconnect_hint = s->reconnect_hint,
                                 .recorder = s->recorder,
                                 .conn = s->conn };

@@ -20,7 +20,8 @@ struct peer_lines {
     struct driver_lines lines;
     enum log_level stderr_level; /* level at which its stderr is logged */
     struct str reconnect_hint;   /* as of struct peer_owner; may be set before the start, */
-    struct traffic_recorder *recorder; /* and so may these two */
+    struct traffic_recorder *recorder; /* and so may these three */
+    bool no_get_stream;
     uint64_t conn;
     const struct peer_lines_events *events;
     void *to;

@@ -64,6 +64,7 @@ struct peer_owner {
      * event: no `message` comes before they return. It reports failures itself, so that the
      * log has them only with -v. */
     bool in_engine;
+    bool no_get_stream;        /* open no GET stream over Streamable HTTP */
     struct str reconnect_hint; /* how to get a new HTTP session; empty: initialize again */
     /* Records all traffic, under the connection number `conn`: a message before it is sent or
      * delivered, with HTTP its exchange, with a process also its start, exit and stderr. The

@@ -77,7 +77,10 @@ static void explain_silence(const struct run_verify *r, const struct run_client 
 static bool run_session(struct run_verify *r, uint32_t session, bool *spoke,
                         struct err *silence, struct err *e)
 {
-    struct run_client_options options = { .stop_on_signal = true };
+    struct run_client_options options = {
+        .stop_on_signal = true,
+        .no_get_stream = !index_order_wants_get(r->config.order, session),
+    };
     struct run_client client;
     struct verify engine;
     bool ok, closed_early;

@@ -66,6 +66,24 @@ static void each_initialize_begins_an_order(void **state)
           "s1: request initialize notification notifications/initialized");
 }
 
+static void a_get_stream_is_wanted_if_the_session_had_one_or_was_not_on_http(void **state)
+{
+    struct index_order order;
+
+    (void)state;
+    index_order_init(&order);
+    assert_true(index_order_wants_get(&order, 0)); /* unknown */
+    index_order_note_http(&order, 1);
+    index_order_note_http(&order, 2);
+    index_order_note_get(&order, 2);
+    assert_true(index_order_wants_get(&order, 0));
+    assert_false(index_order_wants_get(&order, 1));
+    assert_true(index_order_wants_get(&order, 2));
+    order.had_get = true;
+    assert_true(index_order_wants_get(&order, 1));
+    index_order_release(&order);
+}
+
 static void a_session_without_messages_has_no_order(void **state)
 {
     struct index_order order;
@@ -84,6 +102,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_notifications_and_responses_are_in_recorded_order),
         cmocka_unit_test(each_initialize_begins_an_order),
+        cmocka_unit_test(a_get_stream_is_wanted_if_the_session_had_one_or_was_not_on_http),
         cmocka_unit_test(a_session_without_messages_has_no_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

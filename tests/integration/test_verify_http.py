@@ -1,0 +1,96 @@
+"""verify with HTTP servers: which HTTP requests it sends."""
+import pytest
+from http_peers import Program, Upstream, call, initialize, result
+
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+SERVER = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+
+
+def serve(conn):
+    """A server with sessions. It sends a request to each client that opens a GET stream, before it responds to anything else there."""
+    while request := conn.request():
+        if request.method == "GET":
+            conn.sse()
+            conn.event(call("r", "roots/list"))
+            conn.wait_end()
+            return
+        message = request.json if request.body else {}
+        if message.get("method") == "initialize":
+            conn.respond(json_=result(message["id"], SERVER), headers=[("Mcp-Session-Id", f"session-{conn.number}")])
+        elif "method" in message and "id" in message:
+            conn.respond(json_=result(message["id"], {"content": []}))
+        else:
+            conn.respond(202 if message else 200)
+
+
+@pytest.fixture
+def upstream():
+    server = Upstream(serve)
+    yield server
+    server.close()
+
+
+def record(mcpreel, upstream, file, *session):
+    """Records a session; "GET" opens a stream and awaits its first event, "DELETE" ends the session."""
+    program, streams = Program([mcpreel, "record", "--url", upstream.url, "--listen", "0", "-o", file]), []
+    client = program.client()
+    id_ = [("Mcp-Session-Id", client.post(initialize()).get("mcp-session-id"))]
+    for step in session:
+        if step == "GET":
+            streams.append(program.client())
+            streams[-1].send_request(method="GET", headers=[*id_, ("Accept", "text/event-stream")])
+            assert streams[-1].head().status == 200 and "roots/list" in streams[-1].event()
+        elif step == "DELETE":
+            client.send_request(method="DELETE", headers=id_)
+            assert client.read_response().status == 200
+        else:
+            assert client.post(step, headers=id_).status in (200, 202)
+    for stream in streams:
+        stream.close()
+    assert program.stop() == 0, program.err
+    upstream.seen.clear()
+    return file
+
+
+CALL = call(1, "tools/call", name="t", arguments={})
+
+
+@pytest.mark.parametrize("session, opened", [
+    ((INITIALIZED, CALL), 0),
+    ((INITIALIZED, CALL, "DELETE"), 0),
+    ((INITIALIZED, "GET", result("r", {"roots": []}), CALL), 1),
+], ids=["none", "DELETE only", "GET"])
+def test_a_get_stream_is_opened_if_one_was_recorded(mcpreel, run, upstream, tmp_path, session, opened):
+    file = record(mcpreel, upstream, tmp_path / "a.jsonl", *session)
+    ran = run([mcpreel, "verify", "--url", upstream.url, file])
+    assert ran.code == 0, str(ran)
+    assert [request.method for request in upstream.requests].count("GET") == opened, upstream.requests
+
+
+def test_a_recording_over_stdio_is_verified_with_a_get_stream(mcpreel, run, upstream, tmp_path):
+    """A stdio client hears everything."""
+    file = record(mcpreel, upstream, tmp_path / "a.jsonl", INITIALIZED, CALL)
+    assert run([mcpreel, "convert", file, "-o", tmp_path / "a.jsonrpc"]).code == 0
+    ran = run([mcpreel, "verify", "--url", upstream.url, tmp_path / "a.jsonrpc"])
+    assert ran.code == 1 and b"the server sent roots/list, which the recording does not have" in ran.out, str(ran)
+
+
+def test_each_session_has_the_streams_that_were_recorded_with_it(mcpreel, run, upstream, tmp_path):
+    """Two sessions at the same time: only the first one has a GET stream, which it opens after the initialize of the second."""
+    program = Program([mcpreel, "record", "--url", upstream.url, "--listen", "0", "-o", tmp_path / "a.jsonl"])
+    clients = [program.client(), program.client()]
+    ids = [[("Mcp-Session-Id", client.post(initialize()).get("mcp-session-id"))] for client in clients]
+    for client, id_ in zip(clients, ids):
+        client.post(INITIALIZED, headers=id_)
+    stream = program.client()
+    stream.send_request(method="GET", headers=[*ids[0], ("Accept", "text/event-stream")])
+    assert stream.head().status == 200 and "roots/list" in stream.event()
+    clients[0].post(result("r", {"roots": []}), headers=ids[0])
+    for client, id_ in zip(clients, ids):
+        client.post(CALL, headers=id_)
+    stream.close()
+    assert program.stop() == 0, program.err
+    upstream.seen.clear()
+    ran = run([mcpreel, "verify", "--url", upstream.url, tmp_path / "a.jsonl"])
+    assert ran.code == 0, str(ran)
+    assert [request.method for request in upstream.requests].count("GET") == 1
