@@ -10,9 +10,10 @@ static void act(void *to, const struct action *a)
 
     if (a->kind == ACTION_SEND)
         peer_lines_send(&c->server, a->text);
-    else if (a->kind == ACTION_FINISH)
+    else if (a->kind == ACTION_FINISH) {
+        c->ended = !c->closed;
         peer_lines_end(&c->server, true);
-    else
+    } else
         BUG("a client has no server behind it");
 }
 
@@ -20,6 +21,7 @@ static void on_closed(void *to)
 {
     struct run_client *c = to;
 
+    c->closed = true;
     driver_dispatch(&c->driver, (struct event){ .kind = EVENT_INPUT_CLOSED,
                                                 .shutting_down = c->interrupted });
 }
@@ -86,6 +88,7 @@ static void run(struct run_client *c, const struct run_client_options *options)
 bool run_client_run(struct run_client *c, const struct peer_target *target,
                     const struct run_client_options *options, struct err *e)
 {
+    c->server.no_get_stream = options->no_get_stream;
     if (!peer_lines_start(&c->server, c->loop, target, e))
         return false;
     run(c, options);
@@ -117,7 +120,7 @@ bool run_client_explain_silence(const struct run_client *c, const struct peer_ta
                                 struct err *e)
 {
     const struct peer_outcome *end = run_client_outcome(c);
-    const char *name = peer_target_name(target);
+    const char *name = peer_target_name(target), *colon = end->last_stderr.len ? ": " : "";
 
     if (target->remote && end->error_status) {
         err_set(e, ERR_PEER, "the server at '%s' answered HTTP %u", name, end->error_status);
@@ -132,12 +135,12 @@ bool run_client_explain_silence(const struct run_client *c, const struct peer_ta
         err_set(e, ERR_PEER, "the server at '%s' did not respond", name);
         return err_hint(e, "is it an MCP endpoint? --timeout gives it more time");
     }
-    if (end->exit_text.len && !end->stop_reason.len && !c->timed_out) {
+    if (end->exit_text.len && !end->stop_reason.len && !c->timed_out && !c->ended) {
         err_set(e, ERR_PEER, "%.*s before it responded%s%.*s",
-                STR_ARG(buf_str(&end->exit_text)), end->last_stderr.len ? ": " : "",
-                STR_ARG(buf_str(&end->last_stderr)));
+                STR_ARG(buf_str(&end->exit_text)), colon, STR_ARG(buf_str(&end->last_stderr)));
         return err_hint(e, "-v shows its standard error");
     }
-    err_set(e, ERR_PEER, "'%s' did not respond", name);
+    err_set(e, ERR_PEER, "'%s' did not respond%s%.*s", name, colon,
+            STR_ARG(buf_str(&end->last_stderr)));
     return err_hint(e, "is it an MCP server on stdio? --timeout gives it more time");
 }

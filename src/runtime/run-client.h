@@ -20,6 +20,7 @@ struct run_client_options {
     /* SIGINT, SIGTERM and SIGHUP end the server, a second one ends the run at once. Else they
      * have the effect they had before the run. */
     bool stop_on_signal;
+    bool no_get_stream; /* as of struct peer_owner */
 };
 
 struct run_client {
@@ -27,6 +28,8 @@ struct run_client {
     struct peer_lines server;
     struct loop *loop;
     bool timed_out;
+    bool closed;     /* the server closed its output */
+    bool ended;      /* the engine finished before that: the server's exit follows from it */
     int interrupted; /* the signal that ended the run; 0: none */
 };
 

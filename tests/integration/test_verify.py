@@ -164,6 +164,11 @@ def test_a_server_that_hangs_did_not_respond(mcpreel, run, session, tmp_path):
     assert not (tmp_path / "r.json").exists()
 
 
+def test_a_server_that_hangs_until_its_stdin_is_closed_did_not_respond(mcpreel, run, session):
+    ran = run([mcpreel, "verify", "--timeout", "200ms", session, "--", "sh", "-c", "echo no database >&2; cat > /dev/null"])
+    assert ran.code == 4 and b"'sh' did not respond: no database\n" in ran.err and b"exit code" not in ran.err, str(ran)
+
+
 ID_GENERATING_SERVER = '''
 import json, os, random, sys
 SHORT = os.environ.get("SHORT")
