@@ -156,7 +156,7 @@ static void add_challenges(struct client_response *h, const struct headers *head
     }
 }
 
-static bool is_redirect(unsigned status)
+bool client_response_is_redirect(unsigned status)
 {
     return (status >= 301 && status <= 303) || status == 307 || status == 308;
 }
@@ -178,7 +178,7 @@ void client_response_head(struct client_response *h, unsigned status,
     h->status = status;
     h->media = media_type_of_headers(headers);
     h->compressed = coding.len && !headers_equal_nocase(coding, STR("identity"));
-    if (is_redirect(status))
+    if (client_response_is_redirect(status))
         add_redirect(h, headers, server);
     if (status == STATUS_UNAUTHORIZED || status == STATUS_FORBIDDEN)
         add_challenges(h, headers);

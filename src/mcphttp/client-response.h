@@ -92,6 +92,9 @@ static inline bool client_response_is_ok(const struct client_response *h)
 }
 
 /* True while a body or event of at least 64 KiB is being received. */
+/* Returns whether an HTTP status redirects the request to the URL in Location. */
+bool client_response_is_redirect(unsigned status);
+
 bool client_response_is_large(const struct client_response *h);
 
 /* Writes for the user why this is not a usable response. */

@@ -6,7 +6,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "loop/timer.h"
+#include "mcphttp/client-response.h"
 #include "mcphttp/client.h"
+#include "mcphttp/url-rewrite.h"
 #include "runtime/driver.h"
 #include "trace/limits.h"
 #include "transport/http-client.h"
@@ -105,6 +107,20 @@ static void on_data(void *to, struct str bytes)
     dispatch(p, (struct event){ .kind = EVENT_RESPONSE_DATA, .text = bytes });
 }
 
+/* Notes where a message was redirected to, or that it was not. */
+static void note_redirect(struct peer_http *s, const struct response_head *r)
+{
+    struct buf *redirect = &s->peer.outcome.redirect;
+    struct arena a = { 0 };
+
+    buf_clear(redirect);
+    if (client_response_is_redirect(r->status))
+        buf_add(redirect,
+                url_rewrite_describe_redirect(r->status, &r->headers,
+                                              http_client_url(s->http_client), &a));
+    arena_release(&a);
+}
+
 static void on_head(void *to, const struct response_head *r, struct str body)
 {
     struct peer_http_exchange *p = to;
@@ -116,6 +132,8 @@ static void on_head(void *to, const struct response_head *r, struct str body)
     s->peer.outcome.unanswered = false;
     if (p->is_message && r->status >= ERROR_STATUS)
         s->peer.outcome.error_status = r->status;
+    if (p->is_message)
+        note_redirect(s, r);
     if (p->recorded)
         http_recorder_response(p->recorded, r->status, &r->headers, HTTP_RECORDER_BY_SERVER,
                                now(s));
@@ -149,6 +167,7 @@ static void note_lost(struct peer_http *s, struct str why)
     buf_clear(&s->peer.outcome.lost_reason);
     buf_add(&s->peer.outcome.lost_reason, why);
     s->peer.outcome.error_status = 0;
+    buf_clear(&s->peer.outcome.redirect);
 }
 
 static void on_failed(void *to, enum http_client_error fault, const struct err *why)

@@ -28,6 +28,7 @@ void peer_init(struct peer *p, const struct peer_transport *transport,
     buf_init(&p->outcome.stop_reason, TEXT_MAX);
     buf_init(&p->outcome.last_stderr, PEER_STDERR_MAX);
     buf_init(&p->outcome.lost_reason, TEXT_MAX);
+    buf_init(&p->outcome.redirect, TEXT_MAX);
 }
 
 void peer_release(struct peer *p)
@@ -36,6 +37,7 @@ void peer_release(struct peer *p)
     buf_release(&p->outcome.stop_reason);
     buf_release(&p->outcome.last_stderr);
     buf_release(&p->outcome.lost_reason);
+    buf_release(&p->outcome.redirect);
 }
 
 void peer_free(struct peer *p)

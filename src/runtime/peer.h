@@ -36,6 +36,8 @@ struct peer_outcome {
     /* HTTP: */
     bool unanswered;        /* requests were sent, and none of them got an HTTP response */
     struct buf lost_reason; /* why the latest undelivered message was lost; else empty */
+    struct buf redirect;    /* where the latest message was redirected to, as a sentence; else
+                             * empty */
     unsigned error_status;  /* HTTP status of the latest failure, if it was one of 400 or more;
                              * 0: there was no failure, or it was no HTTP response
                              */

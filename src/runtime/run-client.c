@@ -122,6 +122,9 @@ bool run_client_explain_silence(const struct run_client *c, const struct peer_ta
     const struct peer_outcome *end = run_client_outcome(c);
     const char *name = peer_target_name(target), *colon = end->last_stderr.len ? ": " : "";
 
+    if (target->remote && end->redirect.len)
+        return err_set(e, ERR_PEER, "cannot speak to the server at '%s': %.*s", name,
+                       STR_ARG(buf_str(&end->redirect)));
     if (target->remote && end->error_status) {
         err_set(e, ERR_PEER, "the server at '%s' answered HTTP %u", name, end->error_status);
         return err_hint(e, "%s", status_hint(end->error_status));

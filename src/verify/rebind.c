@@ -392,7 +392,8 @@ void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
     struct pair_walk w = { .rebind = r };
     struct json_val was = json_get(recorded, STR("result"));
     struct json_val is = json_get(live, STR("result"));
-    struct json_step cursor = { .name = STR("nextCursor") };
+    static const struct json_step cursor[] = { { .name = STR_INIT("result") },
+                                               { .name = STR_INIT("nextCursor") } };
 
     if (is_error(recorded) != is_error(live))
         return;
@@ -403,7 +404,7 @@ void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
     else if (!has_names_only(method))
         learn_values(&w, recorded, live);
     if (has_names_only(method) || str_eq(method, STR("resources/list")))
-        bind(&w, (struct json_location){ &cursor, 1 }, json_get(was, STR("nextCursor")),
+        bind(&w, (struct json_location){ cursor, 2 }, json_get(was, STR("nextCursor")),
              json_get(is, STR("nextCursor")));
 }
 
@@ -608,10 +609,14 @@ struct proposal_search {
 static bool search_proposal(void *arg, struct json_location at, struct json_val v)
 {
     struct proposal_search *s = arg;
+    struct str key;
 
     (void)at;
-    if (is_scalar(v) && !s->path)
-        s->path = map_get(&s->rebind->proposals, mcp_id_key(v, &s->rebind->arena));
+    if (!is_scalar(v) || s->path)
+        return true;
+    key = mcp_id_key(v, &s->rebind->arena);
+    if (!map_get(&s->rebind->values, key)) /* else its place says that it is generated */
+        s->path = map_get(&s->rebind->proposals, key);
     return true;
 }
 

@@ -158,6 +158,29 @@ def test_a_rejection_by_http_status_has_a_hint(mcpreel, run, session, tmp_path, 
     assert ran.code == 4 and f"HTTP {status}" in ran.err.decode() and hint in ran.err.decode() and b"[REDACTED]" not in ran.err, str(ran)
 
 
+REDIRECT = '''
+import http.server
+class H(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.send_response(307); self.send_header("Location", "http://127.0.0.1:9/token"); self.send_header("Content-Length", "0"); self.end_headers()
+    do_GET = do_DELETE = do_POST
+    def log_message(self, *_): pass
+s = http.server.ThreadingHTTPServer(("127.0.0.1", 0), H)
+print(s.server_port, flush=True)
+s.serve_forever()
+'''
+
+
+def test_a_redirect_is_named(mcpreel, run, session):
+    with subprocess.Popen([sys.executable, "-c", REDIRECT], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            ran = run([mcpreel, "verify", "--url", f"http://127.0.0.1:{process.stdout.readline().strip()}", session])
+        finally:
+            process.kill()
+    assert ran.code == 4 and ran.out == b"", str(ran)
+    assert b"the server redirects (status 307) to 'http://127.0.0.1:9'; mcpreel does not follow redirects" in ran.err, str(ran)
+
+
 def test_a_server_that_hangs_did_not_respond(mcpreel, run, session, tmp_path):
     ran = run([mcpreel, "verify", "--timeout", "200ms", "--report", tmp_path / "r.json", session, "--", "sleep", "20"])
     assert ran.code == 4 and b"'sleep' did not respond" in ran.err and ran.out == b"", str(ran)

@@ -276,6 +276,23 @@ static void a_path_is_proposed_for_what_is_too_short_to_be_bound(void **state)
     end(&r);
 }
 
+static void no_path_is_proposed_for_a_short_value_that_is_bound(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    rebind_note_later(&r.rebind, parse(&r, 0, "{'cursor':'2','taskId':'t-1','page':2}"));
+    learn(&r, "tools/list", "{'result':{'nextCursor':'2'}}", "{'result':{'nextCursor':'3'}}");
+    learn(&r, "tools/call", "{'result':{'taskId':'t-1'}}", "{'result':{'taskId':'t-2'}}");
+    assert_live(&r, "'2'", "'3'");
+    assert_live(&r, "'t-1'", "'t-2'");
+    assert_proposed(&r, "{'cursor':'2'}", "");
+    assert_proposed(&r, "{'taskId':'t-1'}", "");
+    assert_proposed(&r, "{'page':2}", "$.result.nextCursor");
+    end(&r);
+}
+
 static void a_proposed_path_binds_the_value(void **state)
 {
     struct rig r;
@@ -412,6 +429,7 @@ int main(void)
         cmocka_unit_test(a_title_that_later_requests_have_is_a_difference),
         cmocka_unit_test(a_word_of_a_text_is_bound_if_a_later_request_has_it),
         cmocka_unit_test(a_path_is_proposed_for_what_is_too_short_to_be_bound),
+        cmocka_unit_test(no_path_is_proposed_for_a_short_value_that_is_bound),
         cmocka_unit_test(a_proposed_path_binds_the_value),
         cmocka_unit_test(a_value_at_a_path_of_the_user_is_unavailable_too),
         cmocka_unit_test(generated_values_of_a_failed_call_are_unavailable),
