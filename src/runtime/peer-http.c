@@ -115,9 +115,8 @@ static void note_redirect(struct peer_http *s, const struct response_head *r)
 
     buf_clear(redirect);
     if (client_response_is_redirect(r->status))
-        buf_add(redirect,
-                url_rewrite_describe_redirect(r->status, &r->headers,
-                                              http_client_url(s->http_client), &a));
+        buf_add(redirect, url_rewrite_describe_redirect(r->status, &r->headers,
+                                                        http_client_url(s->http_client), &a));
     arena_release(&a);
 }
 
