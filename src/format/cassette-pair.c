@@ -323,8 +323,13 @@ static void handle_client_message(struct cassette_pair *g, const struct record *
 {
     struct cassette_pending *q;
 
-    if (mcp_is_response(m))
+    if (mcp_is_response(m)) { /* the format has no place for it and its exchange */
+        struct cassette_exchange *x = exchange_of(g, r);
+
+        if (x)
+            x->has_message = true;
         return;
+    }
     q = add_pending(g, r);
     match_message(g, r, m, q->tag);
     if (m->kind != MCP_REQUEST && !q->exchange)

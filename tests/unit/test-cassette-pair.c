@@ -101,6 +101,10 @@ static void messages_unknown_to_mcp_recorder_are_left_out(void **state)
           "s2c {'method':'notifications/message'}\n"
           "s2c {'id':1,'method':'ping'}\n"
           "c2s {'id':1,'result':{}}\n"
+          "| {'type':'http','ev':'request','method':'POST','us':0,'exchange':2}\n"
+          "@0 x=2 c2s {'id':2,'result':{}}\n"
+          "| {'type':'http','ev':'response','status':202,'us':0,'exchange':2}\n"
+          "| {'type':'http','ev':'end','by':'server','clean':true,'us':0,'exchange':2}\n"
           "| {'type':'stderr','text':'x'}\n",
           "");
 }
