@@ -114,8 +114,9 @@ struct run_one {
     struct redaction redaction;
     struct redact_verdict verdicts; /* by `redaction` */
     struct verify_redaction verify; /* --verify: also knows the placeholders of the recording */
-    struct app app;                 /* with a log that is redacted */
-    bool failed;                    /* set by the first failed verdict or error */
+    struct scenario_answers_used used_answers; /* --verify */
+    struct app app;                            /* with a log that is redacted */
+    bool failed;                               /* set by the first failed verdict or error */
 };
 
 /* Output. */
@@ -277,6 +278,13 @@ static void on_live_finding(void *to, const struct finding *given)
 
 static const struct verify_events verify_events = { on_live_verdict, on_live_finding };
 
+static struct str find_answer(void *arg, struct str method)
+{
+    struct run_one *o = arg;
+
+    return scenario_answers_take(&o->plan->answers, &o->used_answers, method);
+}
+
 /* Sends the recorded requests. A server that does not respond fails this scenario only. */
 static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
                           const struct peer_target *target, struct err *e)
@@ -289,7 +297,9 @@ static bool verify_loaded(struct run_one *o, struct verify_recording *recording,
                                           .rules = &rules,
                                           .timeout_us = c->args->timeout_us,
                                           .secret = verify_redaction_find_secret,
-                                          .secret_arg = &o->verify },
+                                          .secret_arg = &o->verify,
+                                          .answer = find_answer,
+                                          .answer_arg = o },
                               .target = *target,
                               .events = &verify_events,
                               .to = o,

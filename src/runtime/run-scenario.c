@@ -13,7 +13,7 @@ struct scenario_output {
     struct map dropped;    /* their numbers */
     const struct log *log; /* gets the messages; NULL: it does not */
     struct err error;      /* the first that the file reported */
-    uint64_t client_messages;
+    uint64_t interactions;
 };
 
 static bool is_bare_request(const struct record *r)
@@ -44,8 +44,9 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
         return true;
     if (o->log)
         record_output_log_message(o->log, r);
-    if (r->kind == RECORD_MESSAGE && r->message.dir == TO_SERVER)
-        o->client_messages++;
+    if (r->kind == RECORD_MESSAGE && r->message.dir == TO_SERVER &&
+        json_exists(json_get(r->message.msg, STR("method"))))
+        o->interactions++;
     return o->writer.sink.put(&o->writer.sink, r, e);
 }
 
@@ -108,11 +109,11 @@ static bool end_file(struct run_scenario *r, struct scenario_output *o, struct e
         *e = o->error;
         return err_wrap(e, "cannot write '%s'", r->path);
     }
-    if (r->failed || !o->client_messages) {
+    if (r->failed || !o->interactions) {
         writer_abort(&o->writer);
         return true;
     }
-    r->interactions = o->client_messages;
+    r->interactions = o->interactions;
     r->written = writer_finish(&o->writer, e);
     return r->written;
 }

@@ -30,7 +30,7 @@ struct run_scenario {
     bool failed;
     bool spoke;            /* the server responded to a request */
     bool written;          /* the file was written or replaced */
-    uint64_t interactions; /* messages of the client in it */
+    uint64_t interactions; /* requests and notifications of the client in it */
     struct err why;        /* if it failed without a response, or the server exited: how */
     int interrupted;       /* the signal that ended the run; 0: none */
 };

@@ -8,6 +8,7 @@
 
 #include "base/str-list.h"
 #include "scenario/scenario-action.h"
+#include "scenario/scenario-answers.h"
 #include "scenario/scenario-expect.h"
 #include "yaml/yaml-tree.h"
 
@@ -18,13 +19,6 @@ struct scenario_action {
     bool all_pages;
     struct scenario_expect expect;
     uint32_t line;
-};
-
-/* The results of server requests, as JSON. In a list each is used once, the last one again. */
-struct scenario_answers {
-    struct str *sampling, *elicitation;
-    size_t sampling_count, elicitation_count; /* 0: the client lacks the capability */
-    struct str roots;                         /* empty: the same */
 };
 
 struct scenario_plan {

@@ -248,22 +248,9 @@ static struct json_val merge_pages(struct scenario *s, const struct mcp_message 
 
 /* Answers. */
 
-/* Returns the next of several results; the last one is used again. */
-static struct str take_answer(const struct str *results, size_t count, size_t *used)
-{
-    return results[(*used)++ < count ? *used - 1 : count - 1];
-}
-
-/* Returns the result of a server request; empty: the scenario has none. */
 static struct str find_answer(struct scenario *s, struct str method)
 {
-    const struct scenario_answers *answers = &s->plan->answers;
-
-    if (str_eq(method, STR("sampling/createMessage")) && answers->sampling_count)
-        return take_answer(answers->sampling, answers->sampling_count, &s->samplings);
-    if (str_eq(method, STR("elicitation/create")) && answers->elicitation_count)
-        return take_answer(answers->elicitation, answers->elicitation_count, &s->elicitations);
-    return str_eq(method, STR("roots/list")) ? answers->roots : STR_NONE;
+    return scenario_answers_take(&s->plan->answers, &s->used_answers, method);
 }
 
 /* Appends an object with an answer to each request. False: one has none. */

@@ -51,14 +51,14 @@ struct scenario {
     struct mcp_session mcp;
     struct scenario_values values;
     enum scenario_state state;
-    bool stateless;                 /* set when server/discover is sent */
-    struct buf rejection;           /* why initialize was rejected; empty: it was not */
-    struct buf capabilities;        /* of the client: a JSON object */
-    size_t action;                  /* SCENARIO_ACTION: the current one */
-    uint32_t number;                /* of the last verdict */
-    uint64_t responses;             /* that came */
-    bool failed;                    /* set with the first failed verdict */
-    size_t samplings, elicitations; /* server requests that were answered */
+    bool stateless;          /* set when server/discover is sent */
+    struct buf rejection;    /* why initialize was rejected; empty: it was not */
+    struct buf capabilities; /* of the client: a JSON object */
+    size_t action;           /* SCENARIO_ACTION: the current one */
+    uint32_t number;         /* of the last verdict */
+    uint64_t responses;      /* that came */
+    bool failed;             /* set with the first failed verdict */
+    struct scenario_answers_used used_answers;
 
     /* The pages of the current list: */
     struct buf items, cursor;

@@ -77,7 +77,8 @@ static bool find_response(struct search *q, uint32_t call, uint32_t step,
             return false;
         if (!str_eq(id, mcp_id_key(json_get(root, STR("id")), &q->of->response.arena)))
             continue;
-        q->reply->response = root;
+        q->reply->result = json_raw(json_get(root, STR("result")));
+        q->reply->error = json_raw(json_get(root, STR("error")));
         return true;
     }
     return false;
@@ -158,5 +159,8 @@ bool server_requests_find(struct server_requests *s, const struct mcp_message *l
     }
     q.pass = &near;
     (void)search_session(&q); /* it sets `changed` */
-    return false;
+    if (reply->changed || !s->answer)
+        return false;
+    *reply = (struct server_request_reply){ .result = s->answer(s->answer_arg, live->method) };
+    return reply->result.len > 0;
 }

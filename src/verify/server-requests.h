@@ -1,10 +1,10 @@
-/* verify/server-requests.h - finds the recorded client's response to a request of the live
- * server.
+/* verify/server-requests.h - finds the response to a request of the live server.
  *
  * Looks for a recorded server request of the same session with the same method and params: an
  * unused one of an open call, then one of any call, then one that was used. The rules of the
  * user decide whether params are the same (judge_request()); among several, one with equal
- * params is preferred. */
+ * params is preferred. If no open call has an unused request of that method, the owner may give
+ * the result. */
 #ifndef VERIFY_SERVER_REQUESTS_H
 #define VERIFY_SERVER_REQUESTS_H
 
@@ -18,12 +18,16 @@ struct server_requests {
     const struct index_order *order; /* borrowed */
     struct judge *judge;             /* borrowed */
     uint32_t session;
+    /* Returns the result of a request that the recording does not have; empty: there is none.
+       NULL: there are none. */
+    struct str (*answer)(void *arg, struct str method);
+    void *answer_arg;
     struct map used; /* step to itself */
     struct index_message request, response;
 };
 
 struct server_request_reply {
-    struct json_val response; /* the recorded client's response */
+    struct str result, error; /* JSON; one of them is set */
     bool changed;             /* none fits, but an open call has an unused one of this method */
     struct finding difference; /* if `changed`: path and values of the first difference from it,
                                   valid until judge_clear() */

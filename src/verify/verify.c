@@ -56,6 +56,8 @@ void verify_init(struct verify *s, const struct verify_config *config, uint32_t 
     live_request_init(&s->request, &s->rebind, config->secret, config->secret_arg);
     judge_init(&s->judge, config->rules, config->rules->like_mcp_recorder ? NULL : &s->rebind);
     server_requests_init(&s->server_requests, config->index, config->order, session, &s->judge);
+    s->server_requests.answer = config->answer;
+    s->server_requests.answer_arg = config->answer_arg;
     tool_list_init(&s->tools);
     map_init(&s->by_request);
     map_init(&s->by_call);
@@ -1118,14 +1120,13 @@ static void on_server_request(void *to, const struct mcp_message *m)
         report_server_request(s, m, &reply);
         return;
     }
-    if (json_exists(json_get(reply.response, STR("result"))))
-        mcp_session_respond(&s->mcp, id, json_raw(json_get(reply.response, STR("result"))));
+    if (reply.result.len)
+        mcp_session_respond(&s->mcp, id, reply.result);
     else
         actions_send(&s->mcp.actions,
                      arena_printf(&s->mcp.arena,
                                   "{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"error\":%.*s}",
-                                  STR_ARG(id),
-                                  STR_ARG(json_raw(json_get(reply.response, STR("error"))))));
+                                  STR_ARG(id), STR_ARG(reply.error)));
 }
 
 static void on_violation(void *to, struct str what, struct str text)

@@ -39,6 +39,8 @@ struct verify_config {
                            get verdicts, too */
     live_request_secret_fn *secret;
     void *secret_arg;
+    struct str (*answer)(void *arg, struct str method); /* as of verify/server-requests.h */
+    void *answer_arg;
     /* Whether to send a recorded request; NULL: all. If not, sets `*why`. */
     bool (*selected)(void *arg, uint32_t call, struct json_val request, struct str *why);
     void *selected_arg;

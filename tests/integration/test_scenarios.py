@@ -77,6 +77,18 @@ def test_server_requests_get_answers(scenarios):
     assert ran.code == 0, str(ran)
 
 
+@pytest.mark.parametrize("kind", ["cassette", "recording"])
+def test_verify_gives_the_answers_of_the_file(scenarios, kind):
+    """A cassette has no server requests."""
+    actions = [{"call_tool": {"name": "ask"}}, {"call_tool": {"name": "ask"}}]
+    options = {"answers": {"sampling": [{"model": "m"}, {"model": "n"}]}, "format": kind}
+    assert scenarios(actions, **options).code == 0
+    ran = scenarios(actions, "--verify", **options)
+    assert ran.code == 0, str(ran)
+    ran = scenarios(actions, "--verify", **{**options, "answers": {"roots": []}})
+    assert ran.code == (1 if kind == "cassette" else 0), str(ran)
+
+
 def test_a_time_limit_fails_the_scenario_and_leaves_the_old_file(scenarios):
     assert scenarios(["ping"]).code == 0
     before = scenarios.cassette.read_bytes()

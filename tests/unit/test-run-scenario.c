@@ -108,6 +108,23 @@ static void a_scenario_that_succeeds_replaces_the_file(void **state)
     end(&r);
 }
 
+static void responses_to_server_requests_are_no_interactions(void **state)
+{
+    struct err e = ERR_NONE;
+    struct run_scenario done;
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    done = run(&r,
+               SERVER("echo '{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}'; read d; "
+                      "echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"x\":1}}'"),
+               &recording_format, "a.jsonl", &e);
+    assert_true(done.written);
+    assert_int_equal(done.interactions, 3);
+    end(&r);
+}
+
 static void a_scenario_that_fails_leaves_the_file(void **state)
 {
     struct err e = ERR_NONE;
@@ -162,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_TEMP_DIR(a_scenario_that_succeeds_replaces_the_file),
+        IN_TEMP_DIR(responses_to_server_requests_are_no_interactions),
         IN_TEMP_DIR(a_scenario_that_fails_leaves_the_file),
         IN_TEMP_DIR(a_server_that_never_responds_is_explained),
         IN_TEMP_DIR(a_file_that_cannot_be_written_is_an_error),

@@ -84,11 +84,10 @@ static void check(struct rig *r, const char *message, const char *want)
     assert_true(json_scan(&j, terse_json(&a, message), &fault));
     live = mcp_classify(json_root(&j), &a);
     if (server_requests_find(&r->requests, &live, is_open, r, &reply)) {
-        struct json_val of = json_get(reply.response, STR("result"));
+        struct json_fault f;
 
-        if (!json_exists(of))
-            of = json_get(reply.response, STR("error"));
-        got = json_unquoted(json_get(of, STR("is")));
+        assert_true(json_scan(&j, reply.result.len ? reply.result : reply.error, &f));
+        got = arena_str(&a, json_unquoted(json_get(json_root(&j), STR("is"))));
     } else if (reply.changed) {
         got = arena_printf(&a, "none, near %.*s %.*s %.*s", STR_ARG(reply.difference.path),
                            STR_ARG(reply.difference.recorded), STR_ARG(reply.difference.live));

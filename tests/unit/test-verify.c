@@ -357,6 +357,30 @@ static void server_requests_get_the_recorded_responses(void **state)
     end(&r);
 }
 
+static struct str answer_roots(void *arg, struct str method)
+{
+    (void)arg;
+    return str_eq(method, STR("roots/list")) ? STR("{\"roots\":[]}") : STR_NONE;
+}
+
+static void a_server_request_that_was_not_recorded_may_be_answered_by_the_owner(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'ask'}}\n"
+                        "s2c {'id':5,'result':{}}\n");
+    r.config.answer = answer_roots;
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':'f','method':'roots/list'}");
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    assert_actions(&r.run, "<< {'jsonrpc':'2.0','id':'f','result':{'roots':[]}}\n"
+                           "2 tools/call ask: passed\n"
+                           "finish 0\n");
+    end(&r);
+}
+
 static void a_server_request_with_other_content_is_rejected(void **state)
 {
     struct rig r;
@@ -646,6 +670,7 @@ int main(void)
         cmocka_unit_test(a_value_of_a_skipped_call_blocks_too),
         cmocka_unit_test(the_reason_after_a_signal_is_that_the_run_was_interrupted),
         cmocka_unit_test(server_requests_get_the_recorded_responses),
+        cmocka_unit_test(a_server_request_that_was_not_recorded_may_be_answered_by_the_owner),
         cmocka_unit_test(a_server_request_with_other_content_is_rejected),
         cmocka_unit_test(
             a_server_request_with_other_volatile_values_gets_the_recorded_response),
