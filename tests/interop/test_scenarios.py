@@ -134,3 +134,55 @@ def test_a_server_without_initialize_is_recorded_and_verified(transport, peer_ho
             assert ran.code == 0, str(ran)
     interactions = json.loads((tmp_path / "cassettes/one.json").read_text())["interactions"]
     assert [one["request"]["method"] for one in interactions] == ["initialize", "server/discover", "tools/list", *["tools/call"] * 4, "resources/read"]
+
+
+@contextlib.contextmanager
+def everything_target(transport, npm):
+    words = ["node", os.fspath(npm / "node_modules/@modelcontextprotocol/server-everything/dist/index.js")]
+    if transport == "stdio":
+        yield {"command": words[0], "args": [*words[1:], "stdio"]}
+        return
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with subprocess.Popen([*words, "streamableHttp"], env={**os.environ, "PORT": str(port)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("kind", ["cassette", "recording"])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_the_requests_of_the_reference_server_are_answered(transport, kind, peer_home, recorder_peer, mcpreel, run, tmp_path):
+    """server-everything requests sampling, elicitation and roots, and has every kind of action."""
+    actions = [
+        {"list_tools": {"pages": "all", "expect": {"$.result.tools[*].name": "echo"}, "save": {"tool": "$.result.tools[0].name"}}},
+        {"list_resources": {"pages": "all", "save": {"uri": "$.result.resources[0].uri"}}},
+        "list_resource_templates", "list_prompts", "ping",
+        {"read_resource": {"uri": "{{uri}}", "expect": {"$.result.contents[0].uri": "{{uri}}"}}},
+        {"get_prompt": {"name": "simple-prompt"}},
+        {"complete": {"ref": {"type": "ref/prompt", "name": "completable-prompt"}, "argument": {"name": "department", "value": "S"},
+                      "expect": {"$.result.completion.values[0]": "Sales"}}},
+        {"raw": {"method": "logging/setLevel", "params": {"level": "debug"}}},
+        {"call_tool": {"name": "{{tool}}", "arguments": {"message": "see {{uri}}"}, "expect": {"is_error": False}}},
+    ]
+    asking = [
+        {"call_tool": {"name": "trigger-sampling-request", "arguments": {"prompt": "x"}, "expect": {"is_error": False}}},
+        {"call_tool": {"name": "trigger-elicitation-request", "expect": {"is_error": False}}},
+        {"call_tool": {"name": "get-roots-list", "expect": {"is_error": False}}},
+    ]
+    answers = {"sampling": {"role": "assistant", "model": "m", "content": {"type": "text", "text": "42"}},
+               "elicitation": {"action": "accept", "content": {"name": "Ada"}}, "roots": [{"uri": "file:///r", "name": "r"}]}
+    with everything_target(transport, peer_home("npm")) as target:
+        (tmp_path / "s.yml").write_text(json.dumps({"target": target, "format": kind, "scenarios": {
+            "plain": {"actions": actions}, "asking": {"actions": asking, "answers": answers}}}))
+        for options in (["--wait-ready", "30s"] if transport == "http" else [], ["--verify"]):
+            ran = run([mcpreel, "run", *options, tmp_path / "s.yml"], timeout=90)
+            assert ran.code == 0, str(ran)
+        if kind == "cassette":
+            interactions = json.loads((tmp_path / "cassettes/asking.json").read_text())["interactions"]
+            assert len(interactions) == len(asking) + 2 and all(one["request"] for one in interactions)
+            option = ["--target", target] if transport == "http" else ["--target-stdio", " ".join([target["command"], *target["args"]])]
+            its = run([recorder_peer / "bin/python", PEERS / "mcp-recorder.py", "cli", "verify", *option, "--cassette", tmp_path / "cassettes/plain.json"], timeout=90)
+            assert its.code == 0, str(its)
