@@ -12,6 +12,8 @@
 #include "cmd/remote-options.h"
 #include "cmd/rules-options.h"
 #include "cmd/verify-redaction.h"
+#include "mcp/meta.h"
+#include "mcp/version.h"
 #include "report/report-files.h"
 #include "report/verdict-json.h"
 #include "report/verdict-mcp-recorder.h"
@@ -188,9 +190,12 @@ static void flush_text(struct verify_command *c)
     buf_clear(&c->text);
 }
 
-/* The server's name and version are in its response to initialize. */
-static void read_server_info(struct verify_file *f, struct str live)
+/* The server's name and version are in its response to initialize; in the stateless protocol
+ * they may be in any result. */
+static void read_server_info(struct verify_file *f, const struct call_verdict *first,
+                             struct str live)
 {
+    bool stateful = str_eq(first->method, STR("initialize"));
     struct json j;
     struct json_fault fault;
     struct json_val result, info;
@@ -200,7 +205,8 @@ static void read_server_info(struct verify_file *f, struct str live)
     json_init(&j);
     if (live.len && json_scan(&j, live, &fault)) {
         result = json_get(json_root(&j), STR("result"));
-        info = json_get(result, STR("serverInfo"));
+        info = stateful ? json_get(result, STR("serverInfo"))
+                        : mcp_meta(result, MCP_META_SERVER_INFO);
         f->run.server_name =
             verify_redaction_text(r, json_text(json_get(info, STR("name")), a));
         f->run.server_version =
@@ -209,6 +215,8 @@ static void read_server_info(struct verify_file *f, struct str live)
             verify_redaction_text(r, json_text(json_get(result, STR("protocolVersion")), a));
     }
     json_release(&j);
+    if (!stateful && index_is_stateless(&f->recording.index, first->session - 1))
+        f->run.protocol = mcp_version_text(MCP_VERSION_LATEST);
 }
 
 static void begin_report(struct verify_file *f, const struct call_verdict *first,
@@ -217,8 +225,8 @@ static void begin_report(struct verify_file *f, const struct call_verdict *first
     if (f->begun)
         return;
     f->begun = true;
-    if (first && str_eq(first->method, STR("initialize")))
-        read_server_info(f, live);
+    if (first)
+        read_server_info(f, first, live);
     f->command->report->begin(f->command->report, &f->run);
 }
 

@@ -309,6 +309,58 @@ def test_a_rule_is_proposed_for_values_that_are_too_short(mcpreel, run, tmp_path
     assert not [finding["hint"] for call in calls.values() for finding in call["findings"] if finding["hint"]]
 
 
+STATELESS_SERVER = '''
+import json, random, sys
+tasks, states = {}, set()
+def answer(method, params):
+    if method == "server/discover":
+        return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+    if method == "tasks/get":
+        tasks[params["taskId"]] -= 1
+        return {"taskId": params["taskId"], **({"status": "working"} if tasks[params["taskId"]] else
+                                               {"status": "completed", "result": {"content": [{"type": "text", "text": "done"}]}})}
+    if params["name"] == "job":
+        task = f"task-{random.randrange(10**9)}"
+        tasks[task] = random.randrange(1, 4)
+        return {"resultType": "task", "taskId": task, "status": "working"}
+    if "requestState" not in params:
+        states.add(f"state-{random.randrange(10**9)}")
+        return {"resultType": "input_required", "requestState": list(states)[-1],
+                "inputRequests": {"name": {"method": "elicitation/create", "params": {"message": "your name?"}}}}
+    assert params["requestState"] in states
+    return {"content": [{"type": "text", "text": "hello " + params["inputResponses"]["name"]["content"]["name"]}]}
+for line in sys.stdin:
+    message = json.loads(line)
+    result = {"resultType": "complete", "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "stateless", "version": "7"}},
+              **answer(message["method"], message["params"])}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+'''
+
+
+def test_input_rounds_and_tasks_of_the_stateless_protocol_pass(mcpreel, run, tmp_path):
+    """The states and tasks are random, and so is the number of polls that a task takes."""
+    (tmp_path / "server.py").write_text(STATELESS_SERVER)
+    command, file = [sys.executable, tmp_path / "server.py"], tmp_path / "session.jsonl"
+    with subprocess.Popen([mcpreel, "record", "-o", file, "--", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        def send_request(method, **params):
+            params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())["result"]
+
+        send_request("server/discover")
+        state = send_request("tools/call", name="ask")["requestState"]
+        reply = {"name": {"action": "accept", "content": {"name": "Ann"}}}
+        assert "hello Ann" in str(send_request("tools/call", name="ask", requestState=state, inputResponses=reply))
+        task = send_request("tools/call", name="job")["taskId"]
+        while send_request("tasks/get", taskId=task)["status"] == "working":
+            pass
+        process.stdin.close()
+    for _ in range(3):
+        ran = run([mcpreel, "verify", file, "--", *command])
+        assert ran.code == 0 and b"(stateless 7, protocol 2026-07-28)" in ran.out, str(ran)
+
+
 def test_a_cassette_is_reported_in_the_lines_of_mcp_recorder(mcpreel, run, session, demo, tmp_path):
     cassette = tmp_path / "golden.json"
     assert run([mcpreel, "convert", planted(session, tmp_path), "-o", cassette]).code == 0
