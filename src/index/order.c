@@ -60,8 +60,12 @@ void index_order_note_get(struct index_order *o, uint32_t session)
     session_at(o, session)->had_get = true;
 }
 
+bool index_order_is_over_http(const struct index_order *o, uint32_t session)
+{
+    return session < o->session_count && o->sessions[session].over_http;
+}
+
 bool index_order_wants_get(const struct index_order *o, uint32_t session)
 {
-    return session >= o->session_count || !o->sessions[session].over_http ||
-           o->sessions[session].had_get || o->had_get;
+    return !index_order_is_over_http(o, session) || o->sessions[session].had_get || o->had_get;
 }

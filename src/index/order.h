@@ -47,6 +47,8 @@ void index_order_add(struct index_order *o, uint32_t session, enum index_order_k
 void index_order_note_http(struct index_order *o, uint32_t session);
 void index_order_note_get(struct index_order *o, uint32_t session);
 
+bool index_order_is_over_http(const struct index_order *o, uint32_t session);
+
 /* Returns whether a client that sends the session again over HTTP should open a GET stream: the
  * recorded one had it, or was not on HTTP. */
 bool index_order_wants_get(const struct index_order *o, uint32_t session);

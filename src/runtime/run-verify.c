@@ -121,6 +121,7 @@ bool run_verify_run(struct run_verify *r, struct err *e)
                                 .limit_us = r->wait_ready_us };
     bool any_spoke = false, spoke;
 
+    r->config.http = r->target.remote != NULL;
     if (!wait_ready_run(&ready, e))
         return false;
     r->interrupted = ready.interrupted;

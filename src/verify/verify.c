@@ -20,7 +20,7 @@ struct verify_call {
     uint64_t request; /* live; of a repeated poll the last one */
     int64_t first_sent_us;
     int64_t took_us;  /* -1: no response yet */
-    uint64_t sent_at; /* `event_count` when it was sent */
+    uint64_t sent_at; /* `notifications.count` when it was sent */
     bool got_progress;
     bool rejected;            /* a server request was rejected while it was open */
     struct buf live;          /* the response, while a notification is awaited */
@@ -59,11 +59,10 @@ void verify_init(struct verify *s, const struct verify_config *config, uint32_t 
     s->server_requests.answer = config->answer;
     s->server_requests.answer_arg = config->answer_arg;
     tool_list_init(&s->tools);
+    notifications_init(&s->notifications, config->index, config->order, session, config->http);
     map_init(&s->by_request);
     map_init(&s->by_call);
     map_init(&s->live_ids);
-    map_init(&s->received);
-    map_init(&s->last_received);
     buf_init(&s->block_reason, REASON_MAX);
     buf_init(&s->not_mcp, REASON_MAX);
     index_message_init(&s->message);
@@ -94,8 +93,7 @@ void verify_release(struct verify *s)
     map_release(&s->by_request);
     map_release(&s->by_call);
     map_release(&s->live_ids);
-    map_release(&s->received);
-    map_release(&s->last_received);
+    notifications_release(&s->notifications);
     buf_release(&s->block_reason);
     buf_release(&s->not_mcp);
     index_message_release(&s->message);
@@ -270,8 +268,9 @@ static struct json_val recorded_response(struct verify *s, uint32_t call)
     return root;
 }
 
-static void add_missing_notification(struct verify *s, struct str method)
+static void add_missing_notification(void *arg, struct str method)
 {
+    struct verify *s = arg;
     struct finding f = { .rule = STR("notification-missing"), .severity = FINDING_ERROR };
 
     f.message = arena_printf(&s->judge.arena, "the server did not send %.*s", STR_ARG(method));
@@ -279,46 +278,14 @@ static void add_missing_notification(struct verify *s, struct str method)
     judge_obstruct(&s->judge, STR("a notification is missing, and a response cannot bring it"));
 }
 
-static bool came_since(const struct verify *s, const struct verify_call *c, struct str method)
+/* Returns whether a kind of notification of the call has not come. With `missing`, it is called
+ * for each. */
+static bool find_missing(struct verify *s, const struct verify_call *c,
+                         void (*missing)(void *arg, struct str method))
 {
-    return (uintptr_t)map_get(&s->last_received, method) > c->sent_at;
-}
+    const struct notifications_call call = { c->call, c->sent_at, c->got_progress };
 
-/* Returns whether the recorded server sent a kind of notification before its response that the
- * live one did not send since the request. With `add`, each such kind becomes a finding. */
-static bool find_missing(struct verify *s, const struct verify_call *c, bool add)
-{
-    const struct index *index = s->config->index;
-    bool any = false, progress_checked = false;
-    struct index_message text;
-    struct json_val root;
-    struct err e = ERR_NONE;
-
-    index_message_init(&text);
-    for (uint32_t step = index_first_step(index, c->call); step;
-         step = index_next_step(index, c->call, step)) {
-        const struct recorded_step *at = &index->steps[step];
-        struct str method = STR_NONE;
-
-        if (at->kind == STEP_RESPONSE)
-            break;
-        if (at->kind == STEP_PROGRESS && !c->got_progress && !progress_checked) {
-            method = STR("notifications/progress");
-            progress_checked = true;
-        } else if (at->kind == STEP_NOTIFICATION && !at->other_stream &&
-                   index_read_step(index, step, &text, &root, &e)) {
-            method = json_text(json_get(root, STR("method")), &text.arena);
-            if (came_since(s, c, method))
-                method = STR_NONE;
-        }
-        if (!method.len)
-            continue;
-        any = true;
-        if (add)
-            add_missing_notification(s, arena_str(&s->judge.arena, method));
-    }
-    index_message_release(&text);
-    return any;
+    return notifications_find_missing(&s->notifications, &call, missing, s);
 }
 
 static void settle_call(struct verify *s, struct verify_call *c);
@@ -347,7 +314,7 @@ static void judge_call(struct verify *s, struct verify_call *c, struct json_val 
     rebind_confirm(&s->rebind, method, s->judge.failure == FAILURE_NONE ? recorded : live);
     if (s->judge.failure != FAILURE_NONE)
         rebind_lose(&s->rebind, (struct rebind_loss){ c->call, "failed" }, method, recorded);
-    if (find_missing(s, c, false)) {
+    if (find_missing(s, c, NULL)) {
         buf_clear(&c->live);
         buf_add(&c->live, json_raw(live));
         c->next = s->unsettled;
@@ -373,7 +340,7 @@ static void settle_call(struct verify *s, struct verify_call *c)
                    json_root(&live));
     if (str_eq(method, STR("tools/call")))
         judge_tool_result(s, c, json_root(&live));
-    (void)find_missing(s, c, true);
+    (void)find_missing(s, c, add_missing_notification);
     put_judged(s, c, STR_NONE, buf_str(&c->live));
     json_release(&live);
     free_call(c);
@@ -406,7 +373,7 @@ static void settle_complete(struct verify *s)
     while (*at) {
         struct verify_call *c = *at;
 
-        if (find_missing(s, c, false)) {
+        if (find_missing(s, c, NULL)) {
             at = &c->next;
             continue;
         }
@@ -455,7 +422,7 @@ static void track_call(struct verify *s, const struct index_order_item *item, ui
                                .request = request,
                                .first_sent_us = s->mcp.now_us,
                                .took_us = -1,
-                               .sent_at = s->event_count,
+                               .sent_at = s->notifications.count,
                                .subject_len = subject.len };
     memcpy(c->subject, subject.at ? subject.at : "", subject.len);
     buf_init(&c->live, LIMIT_MESSAGE);
@@ -700,8 +667,9 @@ static void advance(struct verify *s)
 
 /* The end. */
 
-static void report_count(struct verify *s, struct str method, uint64_t recorded, uint64_t live)
+static void report_count(void *arg, struct str method, uint64_t recorded, uint64_t live)
 {
+    struct verify *s = arg;
     struct finding f = { .rule = STR("notification-count"), .severity = FINDING_ERROR };
 
     judge_clear(&s->judge);
@@ -710,48 +678,6 @@ static void report_count(struct verify *s, struct str method, uint64_t recorded,
                              s->session + 1, STR_ARG(method), (unsigned long long)recorded,
                              (unsigned long long)live);
     s->events->finding(s->to, &f);
-}
-
-static void count_recorded(struct verify *s, uint32_t call, struct map *counts)
-{
-    const struct index *index = s->config->index;
-    struct json_val root;
-    struct err e = ERR_NONE;
-
-    for (uint32_t step = index_first_step(index, call); step;
-         step = index_next_step(index, call, step)) {
-        enum step_kind kind = index->steps[step].kind;
-        struct str method;
-
-        if ((kind != STEP_NOTIFICATION && kind != STEP_PROGRESS) ||
-            !index_read_step(index, step, &s->message, &root, &e))
-            continue;
-        method = json_text(json_get(root, STR("method")), &s->message.arena);
-        map_put(counts, method, (void *)((uintptr_t)map_get(counts, method) + 1));
-    }
-}
-
-/* Compares how often each notification came, in the whole session. */
-static void compare_counts(struct verify *s)
-{
-    const struct index_order *order = s->config->order;
-    uint32_t preamble = s->config->index->sessions[s->session].preamble;
-    struct map counts;
-
-    map_init(&counts);
-    if (preamble)
-        count_recorded(s, preamble, &counts);
-    for (uint32_t i = index_order_first(order, s->session); i; i = order->items[i].next)
-        if (order->items[i].kind == ORDER_REQUEST)
-            count_recorded(s, order->items[i].number, &counts);
-    for (struct map_entry *e = NULL; (e = map_next(&counts, e));)
-        if (map_get(&s->received, e->key) != e->value)
-            report_count(s, e->key, (uintptr_t)e->value,
-                         (uintptr_t)map_get(&s->received, e->key));
-    for (struct map_entry *e = NULL; (e = map_next(&s->received, e));)
-        if (!map_get(&counts, e->key))
-            report_count(s, e->key, 0, (uintptr_t)e->value);
-    map_release(&counts);
 }
 
 static void report_dropped(struct verify *s)
@@ -775,7 +701,7 @@ static void finish(struct verify *s)
     s->state = VERIFY_DONE;
     settle_all(s);
     if (s->config->strict && !is_blocked(s))
-        compare_counts(s);
+        notifications_compare_counts(&s->notifications, report_count, s);
     report_dropped(s);
     actions_finish(&s->mcp.actions, 0);
 }
@@ -1055,18 +981,12 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     go_on(s);
 }
 
-static void count_notification(struct verify *s, struct str method)
-{
-    map_put(&s->received, method, (void *)((uintptr_t)map_get(&s->received, method) + 1));
-    map_put(&s->last_received, method, (void *)(uintptr_t)++s->event_count);
-}
-
 static void on_notification(void *to, const struct mcp_message *m, uint64_t request)
 {
     struct verify *s = to;
     struct verify_call *c = map_get(&s->by_request, map_number_key(&request));
 
-    count_notification(s, m->method);
+    notifications_add(&s->notifications, m->method);
     if (c)
         c->got_progress = true;
     if (s->unsettled) {

@@ -25,6 +25,7 @@
 #include "trace/call-verdict.h"
 #include "verify/judge.h"
 #include "verify/live-request.h"
+#include "verify/notifications.h"
 #include "verify/server-requests.h"
 #include "verify/tool-list.h"
 
@@ -34,6 +35,7 @@ struct verify_config {
     const struct compare_rules *rules;
     int64_t timeout_us; /* of each request */
     bool strict;        /* the number of notifications counts, too */
+    bool http;          /* the server is on HTTP; set by runtime/run-verify */
     bool read_only;     /* call only tools that the live server marks as read-only */
     bool notifications; /* notifications of the client, and its HTTP requests GET and DELETE,
                            get verdicts, too */
@@ -75,17 +77,15 @@ struct verify {
     struct live_request request;
     struct judge judge;
     struct server_requests server_requests;
-    struct tool_list tools;        /* of the live server */
-    struct map by_request;         /* live request to struct verify_call */
-    struct map by_call;            /* recorded call to struct verify_call, until its response */
-    struct map live_ids;           /* id of a recorded request to its live number */
-    struct map received;           /* method of a live notification to how often it came */
-    struct map last_received;      /* the same to `event_count` of the last one */
+    struct tool_list tools; /* of the live server */
+    struct map by_request;  /* live request to struct verify_call */
+    struct map by_call;     /* recorded call to struct verify_call, until its response */
+    struct map live_ids;    /* id of a recorded request to its live number */
+    struct notifications notifications;
     uint64_t responses;            /* that came, to any request */
     struct buf not_mcp;            /* what came in place of the first response, as a sentence;
                                       empty: no such thing */
     bool closed_early;             /* the server closed before all calls were judged */
-    uint64_t event_count;          /* live notifications */
     struct verify_call *unsettled; /* responded, but without a recorded notification */
     uint64_t own_request;          /* VERIFY_HANDSHAKE, VERIFY_TOOL_LIST */
     uint64_t settle_timer;

@@ -466,6 +466,25 @@ static void a_notification_may_come_later_and_with_other_content(void **state)
     end(&r);
 }
 
+static void a_missing_kind_of_notification_is_one_finding(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'log'}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':1}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':2}}\n"
+                        "s2c {'id':5,'result':{}}\n");
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    buf_clear(&r.run.actions);
+    engine_run_timer(&r.run, r.verify.settle_timer);
+    assert_actions(&r.run, "2 tools/call log: failed content [notification-missing ]\n"
+                           "finish 0\n");
+    end(&r);
+}
+
 static void a_server_that_closes_fails_open_calls_and_blocks_the_rest(void **state)
 {
     struct rig r;
@@ -675,6 +694,7 @@ int main(void)
         cmocka_unit_test(
             a_server_request_with_other_volatile_values_gets_the_recorded_response),
         cmocka_unit_test(a_missing_kind_of_notification_fails_after_a_moment),
+        cmocka_unit_test(a_missing_kind_of_notification_is_one_finding),
         cmocka_unit_test(a_notification_may_come_later_and_with_other_content),
         cmocka_unit_test(a_server_that_closes_fails_open_calls_and_blocks_the_rest),
         cmocka_unit_test(a_failed_initialize_blocks_the_rest),
