@@ -231,6 +231,17 @@ static bool is_tool_error(struct json_val response)
     return json_type(json_get(json_get(response, STR("result")), STR("isError"))) == JSON_TRUE;
 }
 
+/* The client sent the recorded version, so the server no longer speaks it, or prefers another.
+ */
+static void explain_version(struct judge *j)
+{
+    for (size_t i = 0; i < j->count; i++)
+        if (str_eq(j->findings[i].path, STR("$.result.protocolVersion")))
+            j->findings[i].hint =
+                STR("the server did not accept the recorded protocol version: "
+                    "later requests may fail for this reason");
+}
+
 void judge_response(struct judge *j, struct str method, bool is_poll, struct json_val recorded,
                     struct json_val live)
 {
@@ -243,6 +254,8 @@ void judge_response(struct judge *j, struct str method, bool is_poll, struct jso
                      !json_is(task_status(live), STR("failed")) &&
                      !json_is(task_status(live), STR("cancelled"));
     (void)payload_compare(recorded, live, method, j->rules, on_difference, &c);
+    if (str_eq(method, STR("initialize")))
+        explain_version(j);
     if (j->failure == FAILURE_CONTENT && (json_exists(json_get(recorded, STR("error"))) ||
                                           is_tool_error(recorded) != is_tool_error(live)))
         j->failure = FAILURE_ERROR;

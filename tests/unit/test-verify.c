@@ -520,6 +520,22 @@ static void a_failed_initialize_blocks_the_rest(void **state)
     end(&r);
 }
 
+static void another_protocol_version_has_a_hint(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, INITIALIZE);
+    begin(&r);
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'id':1,'result':{'protocolVersion':'2024-11-05'}}");
+    assert_true(engine_run_has(&r.run.actions, "1 initialize: failed content [content-changed "
+                                               "$.result.protocolVersion; the server did "
+                                               "not accept the recorded protocol version: "
+                                               "later requests may fail for this reason]\n"));
+    end(&r);
+}
+
 static void an_initialize_that_was_rejected_before_blocks_nothing(void **state)
 {
     struct rig r;
@@ -698,6 +714,7 @@ int main(void)
         cmocka_unit_test(a_notification_may_come_later_and_with_other_content),
         cmocka_unit_test(a_server_that_closes_fails_open_calls_and_blocks_the_rest),
         cmocka_unit_test(a_failed_initialize_blocks_the_rest),
+        cmocka_unit_test(another_protocol_version_has_a_hint),
         cmocka_unit_test(an_initialize_that_was_rejected_before_blocks_nothing),
         cmocka_unit_test(a_session_without_initialize_gets_one),
         cmocka_unit_test(a_session_that_begins_with_discover_gets_no_initialize),
