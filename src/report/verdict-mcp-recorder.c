@@ -161,6 +161,13 @@ static bool shows_subject(const struct call_verdict *v)
     return v->subject.len && str_eq(v->method, STR("tools/call"));
 }
 
+/* Returns whether a finding of a call has a line: errors, and why --update left the call as it
+ * was. */
+static bool is_shown(const struct finding *f)
+{
+    return f->severity == FINDING_ERROR || str_eq(f->rule, STR("not-updated"));
+}
+
 /* Appends the lines of a failed call, each indented by four blanks more. */
 static void add_failure(struct verdict_mcp_recorder *r, const struct call_verdict *v)
 {
@@ -177,8 +184,7 @@ static void add_failure(struct verdict_mcp_recorder *r, const struct call_verdic
         buf_add_ch(&lines, '\n');
     }
     for (size_t i = 0; i < v->finding_count; i++)
-        if (v->findings[i].severity == FINDING_ERROR &&
-            !verdict_report_repeats_reason(v, &v->findings[i]))
+        if (is_shown(&v->findings[i]) && !verdict_report_repeats_reason(v, &v->findings[i]))
             verdict_mcp_recorder_write_difference(&lines, &v->findings[i]);
     for (rest = buf_str(&lines); rest.len;) {
         buf_add(r->to, STR("    "));

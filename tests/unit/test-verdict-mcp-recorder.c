@@ -61,6 +61,12 @@ static const struct finding type_changed = { .rule = STR_INIT("type-changed"),
                                                  STR_INIT("$.result.structuredContent.result"),
                                              .recorded = STR_INIT("5"),
                                              .live = STR_INIT("5.0") };
+static const struct finding not_updated[] = {
+    { .rule = STR_INIT("not-updated"),
+      .severity = FINDING_WARNING,
+      .message = STR_INIT("--update did not accept it") },
+    { .rule = STR_INIT("other"), .severity = FINDING_WARNING, .message = STR_INIT("other") },
+};
 static const struct call_verdict calls[] = {
     { .number = 1, .method = STR_INIT("initialize") },
     { .number = 2, .method = STR_INIT("notifications/initialized") },
@@ -78,7 +84,9 @@ static const struct call_verdict calls[] = {
       .subject = STR_INIT("p"),
       .kind = VERDICT_FAILED,
       .failure = FAILURE_MISSING,
-      .reason = STR_INIT("the server exited") },
+      .reason = STR_INIT("the server exited"),
+      .findings = not_updated,
+      .finding_count = 2 },
     { .number = 6,
       .method = STR_INIT("tools/list"),
       .kind = VERDICT_SKIPPED,
@@ -119,6 +127,7 @@ static void the_lines_are_those_of_mcp_recorder(void **state)
                                  "        actual:   5.0\n"
                                  "  5. prompts/get [FAIL]\n"
                                  "      transport error: the server exited\n"
+                                 "      --update did not accept it\n"
                                  "  6. tools/list [FAIL]\n"
                                  "      skipped: TOKEN is not set\n"
                                  "\n"
