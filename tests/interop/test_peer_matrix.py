@@ -8,7 +8,7 @@ import json
 import pytest
 
 from peers import CLIENTS, SERVERS, assert_same, assert_same_live, ended_well, stdio_server_named, remaining_processes
-from verdicts import assert_clean
+from verdicts import TIMES, assert_clean
 
 pytestmark = pytest.mark.interop
 
@@ -112,5 +112,7 @@ def test_a_client_of_both_protocols_replays_a_stateful_recording(recorded_folder
 
 @pytest.mark.parametrize("client,server", VERIFIED)
 def test_a_recorded_session_verifies_clean(recorded_folder, joined_recording, peer_runner, mcpreel, run, client, server):
-    file, folder = joined_recording(recorded_folder(client, server)[1]), peer_runner.empty_folder(server)
-    assert_clean(run([mcpreel, "--json", "verify", file, "--", *peer_runner.server(server)], timeout=120, env=stdio_server_named(server).env(folder)))
+    file = joined_recording(recorded_folder(client, server)[1])
+    for _ in range(TIMES):
+        folder = peer_runner.empty_folder(server)
+        assert_clean(run([mcpreel, "--json", "verify", file, "--", *peer_runner.server(server)], timeout=120, env=stdio_server_named(server).env(folder)))
