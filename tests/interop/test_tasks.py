@@ -13,6 +13,7 @@ import pytest
 from conformance import listening, recording, replaying
 from conftest import once
 from peers import group_unsolicited, assert_same, without_generated_values
+from verdicts import assert_clean
 
 PAIR = ("ts", "ts-tasks")
 MODES = ["by-request", *(pytest.param(mode, marks=pytest.mark.interop) for mode in ("sequential", "fuzzy", "strict"))]
@@ -49,6 +50,14 @@ def test_replayed_tasks_have_the_recorded_states(task_session, mcpreel, run, mod
     replayed = run([*client, mcpreel, "replay", "--match", mode, file])
     assert replayed.code == 0, str(replayed)
     assert replayed.out == output
+
+
+@pytest.mark.interop
+def test_recorded_tasks_verify_clean(task_session, npm_peers, mcpreel, run):
+    """Other ids, other times, other numbers of polls; a task waits for the user's reply."""
+    _, _, file = task_session
+    server = [shutil.which("node"), npm_peers / "node_modules/@modelcontextprotocol/server-everything/dist/index.js", "stdio"]
+    assert_clean(run([mcpreel, "--json", "verify", file, "--", *server], timeout=120))
 
 
 def comparable(document):
