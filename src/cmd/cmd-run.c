@@ -555,19 +555,55 @@ static bool read_file(struct run_command *c, struct err *e)
     return ok;
 }
 
+static bool check_variable(const struct app *app, const char *name, struct err *e)
+{
+    if (!placeholder_is_variable(str_z(name))) {
+        err_set(e, ERR_USAGE, "this is not the name of a variable");
+        return err_hint(e, "give the name, not the value: GITHUB_TOKEN");
+    }
+    if (app_env(app, name))
+        return true;
+    err_set(e, ERR_USAGE, "the environment variable '%s' is not set or empty", name);
+    return err_hint(e, "nothing is written without the value to redact");
+}
+
+/* Adds the position of an item in a list of 'redact'. */
+static bool place_error(const struct scenario_file *f, const char *list, size_t item,
+                        struct err *e)
+{
+    const struct yaml_value *at = yaml_tree_get(f->redact_at, str_z(list))->items[item];
+
+    return err_wrap(e, "%s:%u:%u", f->tree.name, at->line, at->column);
+}
+
+/* Checks the rules of 'redact' that the file alone does not show to be wrong. */
+static bool check_redact(const struct run_command *c, struct err *e)
+{
+    const struct scenario_file *f = &c->file;
+
+    for (size_t i = 0; i < f->redact_env.count; i++)
+        if (!check_variable(c->app, f->redact_env.at[i], e))
+            return place_error(f, "env", i, e);
+    for (size_t i = 0; i < f->redact_patterns.count; i++)
+        if (!redact_options_check_pattern(f->redact_patterns.at[i], e)) {
+            e->kind = ERR_INPUT;
+            return place_error(f, "patterns", i, e);
+        }
+    return true;
+}
+
 static bool choose_format(struct run_command *c, struct err *e)
 {
+    enum format_use use = c->args->verify ? FORMAT_RECORD : FORMAT_CONVERT;
     struct buf names;
-    bool ok;
 
     c->format = c->file.format ? format_by_name(str_z(c->file.format)) : &cassette_format;
-    ok = c->format && format_is_for(c->format, FORMAT_RECORD);
-    if (ok)
+    if (c->format && format_is_for(c->format, use))
         return true;
-    buf_init(&names, sizeof e->hint);
     yaml_tree_error(&c->file.tree, c->file.format_at, ERR_INPUT, e,
-                    "there is no format '%s' to write", c->file.format);
-    err_hint(e, "formats: %s", format_names_for(&names, FORMAT_RECORD));
+                    "there is no format '%s' to %s", c->file.format,
+                    c->args->verify ? "verify" : "write");
+    err_hint(e, "formats: %s", format_names_for(&names, use));
     buf_release(&names);
     return false;
 }
@@ -702,8 +738,9 @@ static int run_run(const struct app *app, const void *options, const struct oper
                                   : args->verify ? &c.verdict_text.report
                                                  : NULL);
     process_self_disable_dumps();
-    if (read_file(&c, e) && choose_format(&c, e) && choose_plans(&c, e) &&
-        check_options(&c, in, e) && check_plans(&c, e) && open_reports(&c, e)) {
+    if (read_file(&c, e) && check_redact(&c, e) && choose_format(&c, e) &&
+        choose_plans(&c, e) && check_options(&c, in, e) && check_plans(&c, e) &&
+        open_reports(&c, e)) {
         c.folder = chosen_folder(&c);
         code = run_plans(&c, e);
     } else {

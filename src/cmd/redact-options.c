@@ -1,5 +1,7 @@
 #include "cmd/redact-options.h"
 
+#include <stdio.h>
+
 #include "redact/secret-args.h"
 #include "runtime/app.h"
 
@@ -47,35 +49,54 @@ static bool has_back_reference(const char *pattern)
     return false;
 }
 
-/* Rejects a pattern by its number: the pattern itself may contain a secret. */
-static bool reject_pattern(size_t number, const char *pattern, const char *why, struct err *e)
+/* Does not show the pattern: it may contain a secret. */
+static bool reject_pattern(const char *name, const char *pattern, const char *why,
+                           struct err *e)
 {
     for (size_t i = 0; i < sizeof constructs / sizeof constructs[0]; i++)
         if (strstr(pattern, constructs[i].text)) {
-            err_set(e, ERR_USAGE,
-                    "pattern %zu of '--redact-patterns' has %s, which RE2 does not support",
-                    number, constructs[i].name);
+            err_set(e, ERR_USAGE, "%s has %s, which RE2 does not support", name,
+                    constructs[i].name);
             return err_hint(e, "%s", constructs[i].instead);
         }
     if (has_back_reference(pattern)) {
-        err_set(e, ERR_USAGE,
-                "pattern %zu of '--redact-patterns' has a back-reference, which RE2 does not "
-                "support",
-                number);
+        err_set(e, ERR_USAGE, "%s has a back-reference, which RE2 does not support", name);
         return err_hint(e, "write the group a second time");
     }
-    err_set(e, ERR_USAGE, "pattern %zu of '--redact-patterns' cannot be used: %s", number, why);
+    err_set(e, ERR_USAGE, "%s cannot be used: %s", name, why);
     return err_hint(e, "patterns use the syntax of RE2: no look-around, no back-references");
+}
+
+static bool add_pattern(struct secret_rules *s, const char *pattern, const char *name,
+                        struct err *e)
+{
+    struct err why = ERR_NONE;
+
+    return secret_rules_add_pattern(s, str_z(pattern), &why) ||
+           reject_pattern(name, pattern, why.msg, e);
 }
 
 static bool add_patterns(struct secret_rules *s, const struct str_list *patterns, struct err *e)
 {
     for (size_t i = 0; i < patterns->count; i++) {
-        struct err why = ERR_NONE;
-        if (!secret_rules_add_pattern(s, str_z(patterns->at[i]), &why))
-            return reject_pattern(i + 1, patterns->at[i], why.msg, e);
+        char name[64];
+
+        snprintf(name, sizeof name, "pattern %zu of '--redact-patterns'", i + 1);
+        if (!add_pattern(s, patterns->at[i], name, e))
+            return false;
     }
     return true;
+}
+
+bool redact_options_check_pattern(const char *pattern, struct err *e)
+{
+    struct secret_rules rules;
+    bool ok;
+
+    secret_rules_init(&rules);
+    ok = add_pattern(&rules, pattern, "this pattern", e);
+    secret_rules_release(&rules);
+    return ok;
 }
 
 static bool add_members(struct secret_rules *s, const struct str_list *members, struct err *e)

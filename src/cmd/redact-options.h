@@ -72,6 +72,9 @@ bool redact_options_init(struct redaction *r, const struct app *app,
                          const struct redaction_args *args, const struct redaction_known *known,
                          struct err *e) MUST_CHECK;
 
+/* Returns whether a pattern can be used. The error does not contain it. */
+bool redact_options_check_pattern(const char *pattern, struct err *e) MUST_CHECK;
+
 /* Sets the format that is written: a cassette has placeholders without names. */
 void redact_options_set_format(struct redaction *r, const struct format *format);
 

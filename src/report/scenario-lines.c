@@ -89,7 +89,7 @@ void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str
 
 void scenario_lines_add_reason(struct scenario_lines *l, struct str why)
 {
-    if (str_eq(why, buf_str(&l->reason)))
+    if (l->reason.len && str_ends(why, buf_str(&l->reason)))
         return;
     buf_add(l->to, STR("      "));
     term_escape_cut(l->to, why, TEXT);

@@ -45,7 +45,8 @@ void scenario_lines_recorded(struct scenario_lines *l, struct str name, struct s
                              uint64_t interactions);
 
 /* A scenario failed: `v` is its failed request in the scenarios file `file`. A reason, such as
- * how the server ended, may follow; it is written unless it is the one of `v`. */
+ * how the server ended, may follow; it is written unless it ends with
+ * the one of `v`. */
 void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str file,
                            const struct call_verdict *v);
 void scenario_lines_add_reason(struct scenario_lines *l, struct str why);

@@ -33,6 +33,8 @@ int recording_append_lock(const struct sys *sys, const char *path, struct err *e
         report_locked(sys, path, e);
     else if (errno == EINVAL)
         err_set(e, ERR_USAGE, "cannot record to '%s': it is no regular file", path);
+    else if (errno == ELOOP)
+        err_set(e, ERR_USAGE, "cannot record to '%s': it is a symbolic link, not a file", path);
     else
         err_set(e, ERR_USAGE, "cannot record to '%s': %s", path, strerror(errno));
     return -1;

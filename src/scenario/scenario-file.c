@@ -2,6 +2,8 @@
 
 #include "base/suggest.h"
 #include "scenario/env-expand.h"
+#include "wire/headers.h"
+#include "wire/url.h"
 #include "yaml/yaml-json.h"
 
 enum { NAME_MAX_BYTES = 200, JSON_MAX = 16 << 20 };
@@ -195,19 +197,52 @@ static bool read_command(struct scenario_file *f, const struct yaml_value *v, st
     return true;
 }
 
+static bool read_url(struct scenario_file *f, const struct yaml_value *v, struct err *e)
+{
+    struct err why = ERR_NONE;
+    struct url url;
+
+    if (!url_parse(&url, v->text, &why))
+        return yaml_tree_error(&f->tree, v, ERR_INPUT, e, "'target': %s", why.msg);
+    return read_z(f, v, "target", &f->url, e);
+}
+
 static bool read_target(struct scenario_file *f, const struct yaml_value *v, struct err *e)
 {
     if (v->type == YAML_TYPE_MAP)
         return read_command(f, v, e);
-    if (v->type == YAML_TYPE_STRING &&
-        (str_starts(v->text, STR("http://")) || str_starts(v->text, STR("https://"))))
-        return read_z(f, v, "target", &f->url, e);
+    if (v->type == YAML_TYPE_STRING && str_contains(v->text, STR("://")))
+        return read_url(f, v, e);
     yaml_tree_error(&f->tree, v, ERR_INPUT, e,
                     "'target' must be a URL or a map with 'command'%s%s",
                     v->type == YAML_TYPE_STRING ? "" : ", not ",
                     v->type == YAML_TYPE_STRING ? "" : yaml_tree_type_name(v));
     return err_hint(e, "write 'target: http://localhost:3000', or 'target: {command: node, "
                        "args: [server.js]}'");
+}
+
+/* Reads HTTP headers as "Name: value". The value may be a secret. */
+static bool read_headers(struct scenario_file *f, const struct yaml_value *v,
+                         struct str_list *out, struct err *e)
+{
+    if (!f->url)
+        return yaml_tree_error(&f->tree, v, ERR_INPUT, e,
+                               "'headers' go with a URL, not with a command");
+    if (!read_pairs(f, v, "headers", ": ", out, e))
+        return false;
+    for (size_t i = 0; i < v->count; i++) {
+        const struct yaml_member *m = &v->members[i];
+
+        if (!headers_is_token(m->key->text))
+            return yaml_tree_error(&f->tree, m->key, ERR_INPUT, e,
+                                   "'%.*s' is not the name of an HTTP header",
+                                   STR_ARG(m->key->text));
+        if (!headers_is_value(m->value->text))
+            return yaml_tree_error(&f->tree, m->value, ERR_INPUT, e,
+                                   "the value of the header '%.*s' has a control character",
+                                   STR_ARG(m->key->text));
+    }
+    return true;
 }
 
 static bool read_redact(struct scenario_file *f, const struct yaml_value *v, struct err *e)
@@ -610,11 +645,8 @@ static bool read_plan(struct scenario_file *f, const struct yaml_member *m,
     if (!actions)
         return yaml_tree_error(&f->tree, m->key, ERR_INPUT, e, "'%.*s' has no 'actions'",
                                STR_ARG(out->name));
-    if (headers && !f->url)
-        return yaml_tree_error(&f->tree, headers, ERR_INPUT, e,
-                               "'headers' go with a URL, not with a command");
     return (!description || read_text(f, description, "description", &out->description, e)) &&
-           (!headers || read_pairs(f, headers, "headers", ": ", &out->headers, e)) &&
+           (!headers || read_headers(f, headers, &out->headers, e)) &&
            (!answers || read_answers(f, answers, &out->answers, e)) &&
            read_actions(f, actions, out, e);
 }
@@ -671,6 +703,7 @@ static bool read_top(struct scenario_file *f, const struct yaml_value *root, str
     const struct yaml_value *scenarios = yaml_tree_get(root, STR("scenarios"));
     struct scenario_plan common = { .line = 0 };
 
+    f->redact_at = redact;
     f->format_at = yaml_tree_get(root, STR("format"));
     if (version && !check_version(f, version, e))
         return false;
@@ -679,11 +712,8 @@ static bool read_top(struct scenario_file *f, const struct yaml_value *root, str
                                target ? "scenarios" : "target");
     if (!read_target(f, target, e))
         return false;
-    if (headers && !f->url)
-        return yaml_tree_error(&f->tree, headers, ERR_INPUT, e,
-                               "'headers' go with a URL, not with a command");
     return (!redact || read_redact(f, redact, e)) &&
-           (!headers || read_pairs(f, headers, "headers", ": ", &common.headers, e)) &&
+           (!headers || read_headers(f, headers, &common.headers, e)) &&
            (!answers || read_answers(f, answers, &common.answers, e)) &&
            (!f->format_at || read_z(f, f->format_at, "format", &f->format, e)) &&
            read_plans(f, scenarios, &common, e);

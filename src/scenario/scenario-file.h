@@ -40,6 +40,7 @@ struct scenario_file {
 
     bool redact_server_url, redact_defaults;
     struct str_list redact_env, redact_patterns, redact_members;
+    const struct yaml_value *redact_at; /* NULL: not given */
 
     const char *format; /* NULL: not given */
     const struct yaml_value *format_at;

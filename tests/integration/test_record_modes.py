@@ -185,6 +185,15 @@ def test_a_folder_that_cannot_be_written_is_an_error_before_the_session(replay, 
         assert ran.err.count(b"\n") <= 2 and b"missing/a.jsonl" in ran.err
 
 
+@pytest.mark.parametrize("mode", ["append", "rewrite"])
+def test_a_symbolic_link_is_not_replaced(replay, tmp_path, mode):
+    file, link = tmp_path / "a.jsonl", tmp_path / "link.jsonl"
+    replay("once", file, "a")
+    link.symlink_to(file)
+    _, _, ran = replay(mode, link, "b", code=2)
+    assert b"it is a symbolic link" in ran.err and link.is_symlink(), str(ran)
+
+
 @pytest.mark.parametrize("listens", [False, True], ids=["stdio", "http"])
 @pytest.mark.parametrize("remote", [False, True], ids=["command", "url"])
 def test_every_kind_of_client_and_server_is_recorded(mcpreel, upstream, stdio, tmp_path, listens, remote):  # noqa: F811

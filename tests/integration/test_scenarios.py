@@ -89,6 +89,12 @@ def test_verify_gives_the_answers_of_the_file(scenarios, kind):
     assert ran.code == (1 if kind == "cassette" else 0), str(ran)
 
 
+def test_a_format_that_is_only_written_can_be_recorded(scenarios):
+    ran = scenarios([{"call_tool": {"name": "x"}}], format="csv")
+    assert ran.code == 0 and b"one -> one.csv (3 interactions)" in ran.err, str(ran)
+    assert "tools/call,x," in scenarios.cassette.with_suffix(".csv").read_text()
+
+
 def test_a_time_limit_fails_the_scenario_and_leaves_the_old_file(scenarios):
     assert scenarios(["ping"]).code == 0
     before = scenarios.cassette.read_bytes()

@@ -56,6 +56,7 @@ static void failures_have_a_place_and_a_reason(void **state)
     scenario_lines_failed(&l, STR("b"), STR("s.yml"), &lost);
     scenario_lines_add_reason(&l, STR("'x' ended with exit code 1"));
     scenario_lines_add_reason(&l, STR("the time limit is over"));
+    scenario_lines_add_reason(&l, STR("cannot reach it: the time limit is over"));
     scenario_lines_end(&l);
     assert_str(buf_str(&text),
                STR("  a -> FAILED: tools/call x (s.yml:14)\n"
