@@ -162,12 +162,15 @@ static bool resolve(struct record_mode_run *m, struct record_path *target, struc
 }
 
 /* Maps the exit code of a recording session to one of replay. */
-static int exit_code(const struct record_path *target, int code, const struct err *e)
+static int exit_code(const struct record_mode_run *m, const struct record_path *target,
+                     int code, const struct err *e)
 {
     if (e->kind != ERR_OK)
         return app_exit_code(e);
-    if (target->written || code == EXIT_OK)
+    if (target->written)
         return EXIT_OK;
+    if (code == EXIT_OK)
+        return answered_calls_any_failed(&m->calls) ? EXIT_SERVER : EXIT_OK;
     return code == RECORD_OUTPUT_FAILED ? EXIT_IO : EXIT_SERVER;
 }
 
@@ -184,12 +187,12 @@ static int record_to(struct record_mode_run *m, struct record_path *target,
     }
     redact_options_set_format(&m->redaction, target->format);
     m->settings.must_succeed = true;
-    m->settings.calls = &m->calls.sink;
+    m->settings.calls = &m->calls;
     m->kinds.max_servers = MAX_SERVERS;
     code = record_kinds_run(&m->app, target, &m->settings, &m->kinds, e);
     *written = target->written ? target->path : NULL;
     redaction_redact_err(&m->redaction, e);
-    return exit_code(target, code, e);
+    return exit_code(m, target, code, e);
 }
 
 int record_mode_record(struct record_mode_run *m, const char **written, struct err *e)

@@ -198,7 +198,7 @@ void record_output_init(struct record_output *r, const struct app *app,
         &r->recorder, &(struct traffic_recorder_sink){ &r->counting_sink, flush_and_log, r });
     if (settings->calls)
         traffic_recorder_add_sink(
-            &r->recorder, &(struct traffic_recorder_sink){ .records = settings->calls });
+            &r->recorder, &(struct traffic_recorder_sink){ .records = &settings->calls->sink });
 }
 
 void record_output_release(struct record_output *r)
@@ -455,13 +455,15 @@ static bool leave_journal(struct record_output *r)
 int record_output_finish(struct record_output *r, int code, const char *remark)
 {
     bool missing, made, empty = false;
+    bool failed = r->settings->must_succeed &&
+                  (r->session_failed || answered_calls_any_failed(r->settings->calls));
     struct live_writer_result how;
 
     traffic_recorder_write_footer(&r->recorder, code);
     live_writer_finish(&r->writer, &how);
     flush_and_log(r);
     rejection_log_end(&r->rejection_log);
-    if (r->settings->must_succeed && r->session_failed)
+    if (failed)
         made = leave_journal(r);
     else
         made = record_path_uses_journal(r->target) ? make_document(r, &how, &empty)
@@ -471,7 +473,7 @@ int record_output_finish(struct record_output *r, int code, const char *remark)
         log_result(r, &how, remark, empty);
     missing = how.incomplete || how.unsynced || r->incomplete ||
               traffic_recorder_too_long(&r->recorder) || lost_content(&r->loss);
-    if (r->settings->must_succeed && r->session_failed)
+    if (failed)
         return code;
     return made && !(missing && r->settings->strict) ? code : RECORD_OUTPUT_FAILED;
 }

@@ -10,6 +10,7 @@
 #include "runtime/record-path.h"
 #include "runtime/rejection-log.h"
 #include "runtime/traffic-recorder.h"
+#include "trace/answered-calls.h"
 #include "trace/loss.h"
 #include "wire/request-read.h"
 
@@ -29,9 +30,10 @@ struct record_settings {
     bool plain;
     bool strict;       /* any loss makes the exit code RECORD_OUTPUT_FAILED */
     bool log_http;     /* log headers and bodies, like mcp-recorder --verbose */
-    bool must_succeed; /* no file is made of a failed session; with `complete_only` paths */
+    bool must_succeed; /* no file is made if the session or a call failed; with `complete_only`
+                          paths, and `calls` */
     struct redaction *redaction;
-    struct sink *calls; /* gets all records, too; may be NULL */
+    struct answered_calls *calls; /* gets all records, too; may be NULL */
 };
 
 struct record_output {

@@ -145,6 +145,44 @@ def test_a_server_that_dies_changes_nothing_but_answered_calls(replay, tmp_path,
         assert b'"die"' not in file.read_bytes()
 
 
+def post_calls(program, methods):
+    """The HTTP statuses of an initialize and of calls in its session."""
+    client = program.client()
+    first = client.post(initialize())
+    inside = [("Mcp-Session-Id", first.get("Mcp-Session-Id")), ("MCP-Protocol-Version", "2025-11-25")]
+    client.post(INITIALIZED, headers=inside)
+    return [first.status] + [client.post(named(i, name), headers=inside).status for i, name in enumerate(methods, 1)]
+
+
+@pytest.mark.parametrize("listens", [False, True], ids=["stdio", "http"])
+@pytest.mark.parametrize("remote", [False, True], ids=["command", "url"])
+def test_rewrite_keeps_the_old_file_if_the_server_dies(mcpreel, upstream, stdio, tmp_path, listens, remote):  # noqa: F811
+    def echoed(conn, request):
+        if request.json.get("params", {}).get("name") == "die":
+            conn.close()
+        else:
+            conn.respond(json_=result(request.json["id"], {"said": [request.json["method"], request.json.get("params", {}).get("name")]}))
+
+    file = tmp_path / "a.jsonl"
+    write_recording(file, SESSION)
+    before = file.read_bytes()
+    words = ["--record-mode", "rewrite", file, *(["--url", upstream(session_server(echoed)).url] if remote else ["--", *COMMAND])]
+    if listens:
+        program = Program([mcpreel, "replay", "--listen", "0", *words])
+        try:
+            assert post_calls(program, ["a", "die"])[-1] == 502
+            code, err = program.stop(), program.err
+        finally:
+            program.close()
+    else:
+        one = initialized(stdio("replay", *words))
+        one.get_response(named(1, "a"))
+        one.send(named(2, "die"))
+        code, err = one.close(), one.stderr_text
+    assert code == 4 and "the server failed; " in str(err), (code, err)
+    assert file.read_bytes() == before
+
+
 def test_a_second_writer_is_told_the_first(replay, mcpreel, tmp_path):
     file = tmp_path / "a.json"
     replay("once", file, "a")
