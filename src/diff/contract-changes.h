@@ -5,7 +5,7 @@
 #define DIFF_CONTRACT_CHANGES_H
 
 #include "diff/contract-rules.h"
-#include "diff/surface.h"
+#include "mcp/surface.h"
 #include "trace/finding.h"
 
 struct compare_allow;

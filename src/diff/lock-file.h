@@ -11,7 +11,7 @@
 #define DIFF_LOCK_FILE_H
 
 #include "base/buf.h"
-#include "diff/surface.h"
+#include "mcp/surface.h"
 
 enum { LOCK_FILE_VERSION = 1 };
 enum { LOCK_FILE_MAX = 256 << 20 }; /* bytes */

@@ -6,8 +6,8 @@
 #ifndef DIFF_RECORDED_SURFACE_H
 #define DIFF_RECORDED_SURFACE_H
 
-#include "diff/surface.h"
 #include "index/index.h"
+#include "mcp/surface.h"
 
 /* Adds the surfaces of all sessions to `s`, which is new, or that of one: `session`, from 1; 0:
  * all. ERR_INPUT if two sessions have different lists, or there is no such session. The result

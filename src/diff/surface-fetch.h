@@ -15,7 +15,7 @@
 #define DIFF_SURFACE_FETCH_H
 
 #include "client/mcp-session.h"
-#include "diff/surface.h"
+#include "mcp/surface.h"
 #include "mcp/version.h"
 
 enum { SURFACE_FETCH_PAGES = 10000, SURFACE_FETCH_BYTES = 128 << 20 };

@@ -5,7 +5,7 @@
 #ifndef RUNTIME_FETCH_SURFACE_H
 #define RUNTIME_FETCH_SURFACE_H
 
-#include "diff/surface.h"
+#include "mcp/surface.h"
 #include "mcp/version.h"
 #include "redact/redactor.h"
 #include "runtime/peer.h"

@@ -1,4 +1,4 @@
-#include "diff/surface.h"
+#include "mcp/surface.h"
 
 #include "terse.h"
 #include "test.h"

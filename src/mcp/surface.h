@@ -1,11 +1,11 @@
-/* diff/surface.h - the surface of a server: all that it tells a client about itself.
+/* mcp/surface.h - the surface of a server: all that it tells a client about itself.
  *
  * Tools, resources, resource templates, prompts, capabilities, protocol version, server info
  * and instructions, collected from the results of initialize, server/discover and the list
  * methods. A surface owns its texts. Definitions stay JSON as the server wrote them; an entry
  * without a name (of a resource: its URI) is left out and counted. */
-#ifndef DIFF_SURFACE_H
-#define DIFF_SURFACE_H
+#ifndef MCP_SURFACE_H
+#define MCP_SURFACE_H
 
 #include "base/map.h"
 #include "json/json.h"
