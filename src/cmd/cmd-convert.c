@@ -20,6 +20,12 @@ struct convert_args {
     struct format_options writer;
 };
 
+static const struct option_choice styles[] = {
+    { "simple", FORMAT_STYLE_SIMPLE, false },
+    { "phased", FORMAT_STYLE_PHASED, false },
+    { 0 },
+};
+
 static const struct option convert_options[] = {
     { .key = 'o',
       .name = "output",
@@ -56,6 +62,26 @@ static const struct option convert_options[] = {
       .thoughtjack_env = true,
       .offset = offsetof(struct convert_args, recording),
       .help = "a file to convert, before the others" },
+    { .name = "style",
+      .arg = "STYLE",
+      .group = WRITER_GROUP,
+      .type = OPTION_CHOICE,
+      .choices = styles,
+      .preset = "simple",
+      .thoughtjack_env = true,
+      .offset = offsetof(struct convert_args, writer.style),
+      .help =
+          "of an attack configuration: 'simple', or 'phased' with an attack after some calls" },
+    { .name = "phase-after",
+      .arg = "N",
+      .group = WRITER_GROUP,
+      .type = OPTION_INT,
+      .min = 1,
+      .max = INT32_MAX,
+      .preset = "3",
+      .thoughtjack_env = true,
+      .offset = offsetof(struct convert_args, writer.phase_after),
+      .help = "of the phased style: the attack begins after N tool calls" },
     { 0 },
 };
 
@@ -278,6 +304,7 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
     bool ok, keep;
 
     options.source = str_z(c->paths[0]);
+    options.log = c->app->log;
     if (!writer_open(&w, c->app->sys, args->output, args->force, c->format, &options, e))
         return app_exit_code(e);
     c->writer = &w;
@@ -294,11 +321,15 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
     return keep ? EXIT_OK : reject_loss(c, e);
 }
 
-static bool choose_format(struct conversion *c, const struct convert_args *args, struct err *e)
+/* A style means an attack configuration if nothing else says what to write. */
+static bool choose_format(struct conversion *c, const struct convert_args *args,
+                          const struct operands *in, struct err *e)
 {
     c->format = args->to;
     if (!c->format && !file_is_stdio(args->output))
         c->format = format_by_path(str_z(args->output));
+    if (!c->format && option_is_given(in, "style"))
+        c->format = &thoughtjack_format;
     if (c->format)
         return true;
     err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
@@ -345,9 +376,11 @@ static int convert_run(const struct app *app, const void *options, const struct 
         err_hint(e, "name one: mcpreel convert FILE -o OUT");
         return EXIT_USAGE;
     }
-    if (collect_paths(&c, args, in, &a, e) && choose_format(&c, args, e) &&
+    if (collect_paths(&c, args, in, &a, e) && choose_format(&c, args, in, e) &&
         writer_options_check(convert_options, in, c.format, e)) {
         code = EXIT_OK;
+        if (option_is_given(in, "phase-after") && args->writer.style == FORMAT_STYLE_SIMPLE)
+            log_printf(app->log, LOG_WARN, "--phase-after only goes with --style phased");
         if (args->lossless && file_is_stdio(args->output))
             code = check_lossless(&c, e);
         if (code == EXIT_OK)

@@ -52,6 +52,8 @@ struct message_composer {
                     struct str *new_redacted);
 };
 
+struct log;
+
 /* An event of an operation, for a format that takes operations. */
 struct format_operation {
     const struct operation_event *event;
@@ -62,8 +64,15 @@ struct format_operation {
 /* Choices of the user for writers; the row of a format names those that it takes. All are
  * optional: zero, NULL, or an empty text. */
 struct format_options {
-    struct str source; /* the name of the input file, for comments */
+    struct str source;     /* the name of the input file, for comments */
+    int style;             /* enum format_style */
+    int64_t phase_after;   /* of the phased style: how many tool calls come before the attack */
+    const struct log *log; /* for warnings about what the format cannot express */
 };
+
+/* Whether a description of a server attacks by changes of the user, or in a phase of its own.
+ */
+enum format_style { FORMAT_STYLE_SIMPLE, FORMAT_STYLE_PHASED };
 
 /* How sure a format is that a file is its own. */
 enum probe_rank {
@@ -128,6 +137,7 @@ extern const struct format flat_format;
 extern const struct format jsonrpc_format;
 extern const struct format recording_format;
 extern const struct format mcp_replay_trace_format;
+extern const struct format thoughtjack_format;
 
 const struct format *format_by_name(struct str name); /* NULL if unknown */
 

@@ -123,6 +123,7 @@ void writer_abort(struct writer *w)
 {
     struct err ignored = ERR_NONE;
 
+    w->text.full = true; /* nothing more is written, and nothing about it is reported */
     encoder_end(&w->encoder, &w->text);
     release_buffers(w);
     close_file(w, false, &ignored);

@@ -125,9 +125,15 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 
 void memory_writer_init(struct memory_writer *f, const struct format *format)
 {
+    memory_writer_init_with(f, format, NULL);
+}
+
+void memory_writer_init_with(struct memory_writer *f, const struct format *format,
+                             const struct format_options *options)
+{
     *f = (struct memory_writer){ .sink = { put_record } };
     buf_init(&f->text, (size_t)1 << 30);
-    encoder_begin(&f->encoder, format, NULL);
+    encoder_begin(&f->encoder, format, options);
 }
 
 void memory_writer_finish(struct memory_writer *f)

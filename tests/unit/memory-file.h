@@ -35,6 +35,8 @@ struct memory_writer {
 };
 
 void memory_writer_init(struct memory_writer *f, const struct format *format);
+void memory_writer_init_with(struct memory_writer *f, const struct format *format,
+                             const struct format_options *options);
 void memory_writer_finish(struct memory_writer *f); /* the text is whole then */
 void memory_writer_release(struct memory_writer *f);
 
