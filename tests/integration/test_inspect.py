@@ -179,8 +179,18 @@ def test_the_corpus_has_recordings_to_compare():
 
 
 def test_the_documented_findings_are_those_of_the_program():
-    source = (ROOT / "src" / "report" / "findings.c").read_text()
-    assert documented("Findings")[1:] == re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", source)
+    """Those of inspect in their order, then those that check alone makes."""
+    sources = {path.name: path.read_text() for folder in ("report", "check")
+               for path in (ROOT / "src" / folder).glob("*.c")}
+    inspected = re.findall(r"\[STATS_\w+\] =\s*\{ \"([a-z-]+)\"", sources["findings.c"])
+    checked = {*re.findall(r"\[DEFINITION_\w+\] = \"([a-z-]+)\"", sources["definition-check.c"]),
+               *re.findall(r"STR(?:_INIT)?\(\"((?:expect|forbid|max)-[a-z-]+)\"\)", sources["gate.c"]),
+               *re.findall(r"\.rule = STR\(\"([a-z-]+)\"\)", sources["assertion.c"])}
+    found = documented("Findings")[1:]
+    assert len(inspected) > 20
+    assert len(checked) > 10
+    assert found[:len(inspected)] == inspected
+    assert sorted(found[len(inspected):]) == sorted(checked)
 
 
 # A pipe that is fed slowly is slow on every machine.
