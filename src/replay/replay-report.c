@@ -146,6 +146,7 @@ void replay_report_add_miss(struct replay_report *r, const struct mcp_message *l
     m->method = arena_truncated(&r->arena, live->method, NAME_KEPT);
     m->subject = arena_truncated(&r->arena, why->subject, NAME_KEPT);
     m->reason = why->reason;
+    m->text = arena_str(&r->arena, buf_str(&why->log_line));
     m->nearest = why->nearest;
     r->miss_count++;
 }
@@ -218,6 +219,7 @@ static void write_miss(struct json_out *o, const struct replay_report *r,
     if (m->subject.len)
         json_out_key_str(o, STR("subject"), m->subject);
     json_out_key_str(o, STR("reason"), str_z(m->reason));
+    json_out_key_str(o, STR("text"), m->text);
     if (m->nearest) {
         json_out_key(o, STR("nearest"));
         write_request(o, r, m->nearest);

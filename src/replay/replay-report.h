@@ -14,6 +14,7 @@ enum { REPLAY_REPORT_MAX = 100 };
 struct replay_report_miss {
     struct str method, subject;
     const char *reason;
+    struct str text;  /* the line that the log has */
     uint32_t nearest; /* call; 0: none */
 };
 

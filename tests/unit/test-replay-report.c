@@ -13,7 +13,10 @@ static void miss_of(struct replay_report *r, const char *live, uint32_t nearest)
     struct mcp_message m = mcp_classify(terse_scan(&s, live), &s.arena);
     struct miss_report why = { .subject = STR("x"), .nearest = nearest, .reason = "no-match" };
 
+    buf_init(&why.log_line, 8);
+    buf_add(&why.log_line, STR("t"));
     replay_report_add_miss(r, &m, &why);
+    buf_release(&why.log_line);
     terse_scanned_release(&s);
 }
 
@@ -76,7 +79,7 @@ static void the_report_has_counts_lists_and_names(void **state)
             "'server_requests_unanswered':1,'token_text_left':1,'unmatched_requests':[{'method'"
             ":'tools/"
             "call','subject':"
-            "'x','reason':'no-match','nearest':{'seq':3,'method':"
+            "'x','reason':'no-match','text':'t','nearest':{'seq':3,'method':"
             "'tools/call','subject':'b'}}],"
             "'match_rules':[{'rule':'match','value':'t=fuzzy','requests':0},{'rule':'match',"
             "'value':'sequential','requests':1}],'rule_matches':[{'request':{'seq':2,'method':"
