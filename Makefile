@@ -11,8 +11,8 @@ endif
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := all
 .NOTPARALLEL: # Ninja is; two installers at a time would not do
-.PHONY: all demo check test interop endurance bench fuzz format hooks install clean help \
-	need-build need-test need-interop need-bench builds fuzz-build
+.PHONY: all demo check test interop endurance bench dist fuzz format hooks install clean \
+	help need-build need-test need-interop need-bench need-dist builds fuzz-build
 
 # Meson prints a lot: show its output only when it fails.
 quietly = said=$$($(1) 2>&1) || { echo "$$said"; exit 1; }
@@ -53,6 +53,9 @@ endurance: need-interop builds fuzz-build ## hours: fuzzing, soak, kills, every 
 bench: need-bench all ## measure speed and size against baselines in the same run
 	@bench/run
 
+dist: need-dist ## build static programs and Python wheels for Linux in build/dist (10 minutes)
+	@tools/dist
+
 fuzz: fuzz-build ## each fuzz target for SECONDS_EACH=60 seconds
 	@tools/run-tests fuzz --seconds $(SECONDS_EACH)
 
@@ -91,7 +94,7 @@ builds: build/.tests build-asan/build.ninja build-clang/.bench
 fuzz-build: build-fuzz/build.ninja
 	@$(call compile,build-fuzz)
 
-need-build need-test need-interop need-bench: need-%:
+need-build need-test need-interop need-bench need-dist: need-%:
 	@tools/bootstrap $*
 
 build/build.ninja: | need-build

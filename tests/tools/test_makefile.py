@@ -11,8 +11,8 @@ import subprocess
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMANDS = ["all", "demo", "check", "test", "interop", "endurance", "bench", "fuzz", "format",
-            "hooks", "install", "clean", "help"]
+COMMANDS = ["all", "demo", "check", "test", "interop", "endurance", "bench", "dist", "fuzz",
+            "format", "hooks", "install", "clean", "help"]
 
 
 def make(*args):
