@@ -34,7 +34,7 @@ PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
 RUN = ("sh", "sh server", "console", "json config", "yaml steps", "yaml script", "yaml hooks")
-LOOKED_AT = ("json", "text", "c", "meson")
+LOOKED_AT = ("json", "text", "c", "meson", "python")
 
 
 def parts(page):

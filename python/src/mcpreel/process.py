@@ -1,0 +1,99 @@
+"""Start mcpreel, wait until it serves clients, and end it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+
+from mcpreel.binary import find_program
+
+START_LIMIT = 30.0  # seconds until mcpreel listens; a server that it starts for 'record' may be slow
+STOP_LIMIT = 10.0  # seconds until it has ended after SIGINT: it stops its own server within 3
+
+
+class McpreelError(RuntimeError):
+    """mcpreel could not do what it was asked for. The message is its own."""
+
+
+def run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run mcpreel to its end. Output and exit code are for the caller to judge."""
+    return subprocess.run(
+        [find_program(), *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
+    )
+
+
+class Listener:
+    """A running 'mcpreel … --listen' on a free port of this machine.
+
+    `command` is without '--listen' and '--ready-fd', which this class adds behind the first word.
+    """
+
+    def __init__(self, command: Sequence[str]) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed by stop()
+        reading, writing = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [find_program(), command[0], "--listen", "127.0.0.1:0", "--ready-fd", str(writing), *command[1:]],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._log,
+                pass_fds=(writing,),
+            )
+        except BaseException:
+            os.close(reading)
+            self._log.close()
+            raise
+        finally:
+            os.close(writing)
+        self.url = self._wait_for_address(reading)
+
+    def _wait_for_address(self, reading: int) -> str:
+        text = b""
+        end = time.monotonic() + START_LIMIT
+        try:
+            while not text.endswith(b"\n"):
+                ready, _, _ = select.select([reading], [], [], max(0.0, end - time.monotonic()))
+                piece = os.read(reading, 4096) if ready else b""
+                if not piece:
+                    break
+                text += piece
+        finally:
+            os.close(reading)
+        if text.endswith(b"\n"):
+            return text.decode().strip()
+        code = self.stop()
+        reason = self.messages().strip() or "it said nothing"
+        self.close()
+        raise McpreelError(f"mcpreel did not start (exit code {code}): {reason}")
+
+    def messages(self) -> str:
+        """Return its standard error so far."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def stop(self) -> int | None:
+        """End it and return its exit code. Further calls return the same."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(STOP_LIMIT)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        return self._process.returncode
+
+    def close(self) -> None:
+        self.stop()
+        with contextlib.suppress(OSError):
+            self._log.close()

@@ -1,0 +1,90 @@
+"""Compare a server with a recording: 'mcpreel verify', with the result type of mcp-recorder."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mcpreel.process import McpreelError, run
+
+FAILED = ("failed", "blocked")
+
+
+@dataclass
+class InteractionResult:
+    """The verdict on one recorded request."""
+
+    index: int
+    method: str
+    passed: bool
+    expected: dict[str, Any] | None = None
+    actual: dict[str, Any] | None = None
+    diff: list[str] = field(default_factory=list)
+
+
+@dataclass
+class VerifyResult:
+    """The verdicts on all recorded requests."""
+
+    total: int
+    passed: int
+    failed: int
+    results: list[InteractionResult] = field(default_factory=list)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _difference(finding: dict[str, Any]) -> str:
+    if finding.get("path") is None:
+        return str(finding["message"])
+    recorded = _text(finding["recorded"]) if "recorded" in finding else "(absent)"
+    live = _text(finding["live"]) if "live" in finding else "(absent)"
+    return f"{finding['path']}: {recorded} != {live}"
+
+
+def _interaction(call: dict[str, Any]) -> InteractionResult:
+    diff = [_difference(finding) for finding in call["findings"]]
+    if call["reason"]:
+        diff.append(str(call["reason"]))
+    return InteractionResult(
+        index=call["number"], method=call["method"] or "", passed=call["verdict"] not in FAILED, diff=diff
+    )
+
+
+def verify(
+    recording: str | os.PathLike[str],
+    *,
+    url: str | None = None,
+    command: Sequence[str] = (),
+    env: dict[str, str] | None = None,
+    ignore_fields: Iterable[str] = (),
+    ignore_paths: Iterable[str] = (),
+    options: Sequence[str] = (),
+) -> VerifyResult:
+    """Send the requests of `recording` to the server at `url`, or to the one that `command` starts.
+
+    Raises McpreelError if the recording cannot be used, or the server cannot be reached at all.
+    """
+    if bool(url) == bool(command):
+        raise ValueError("verify() needs a url or a command, and not both")
+    arguments = ["verify", "--json", *options]
+    arguments += [part for name in ignore_fields for part in ("--ignore-fields", name)]
+    arguments += [part for path in ignore_paths for part in ("--ignore-paths", path)]
+    arguments += [part for name, value in (env or {}).items() for part in ("--target-env", f"{name}={value}")]
+    arguments += ["--url", url] if url else []
+    arguments.append(os.fspath(recording))
+    arguments += ["--", *command] if command else []
+    done = run(arguments)
+    try:
+        report = json.loads(done.stdout.splitlines()[0])
+        calls = [call for call in report["calls"] if call["verdict"] != "skipped"]
+    except (IndexError, ValueError, KeyError) as error:
+        raise McpreelError(f"mcpreel verify ended with {done.returncode}: {done.stderr.strip()}") from error
+    results = [_interaction(call) for call in calls]
+    passed = sum(result.passed for result in results)
+    return VerifyResult(total=len(results), passed=passed, failed=len(results) - passed, results=results)

@@ -1,0 +1,227 @@
+"""The pytest plugin: each test here runs a pytest of its own on a small test file."""
+import json
+
+import pytest
+
+HTTP = """
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server):
+    assert "Lisbon" in str(weather(mcp_server.url, "Lisbon"))
+"""
+STDIO = """
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server):
+    assert "Lisbon" in str(weather_on_stdio(mcp_server.command, "Lisbon"))
+"""
+GONE = ("SERVER = [os.environ", "SERVER = ['false'] or [os.environ")  # a server that exits at once
+OSLO = ('"Lisbon")', '"Oslo")')
+
+
+def with_other(folder, before, after):
+    path = folder / "test_it.py"
+    path.write_text(path.read_text().replace(before, after))
+
+
+@pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
+def test_the_first_run_records_and_the_second_needs_no_server(tests, source):
+    t = tests(source)
+    code, found, text = t.run()
+    assert (code, found) == (0, {"passed": 1}), text
+    assert t.files("recordings/**/*") == ["recordings/test_it/test_city.jsonl"]
+    assert "1 calls recorded" in text
+    with_other(t.folder, *GONE)
+    code, found, text = t.run(CI="true")
+    assert (code, found) == (0, {"passed": 1}), text
+    assert "1 calls replayed" in text
+
+
+@pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
+def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(tests, source):
+    t = tests(source)
+    t.run()
+    before = (t.folder / "recordings/test_it/test_city.jsonl").read_bytes()
+    with_other(t.folder, "in str(", "in 'Lisbon' + str(")  # the test itself does not see the error
+    with_other(t.folder, *OSLO)
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1}), text
+    assert 'differs at $.params.arguments.city: recorded "Lisbon", got "Oslo"' in text
+    assert "--mcp-mode=rewrite 'test_it.py::test_city'" in text
+    assert (t.folder / "recordings/test_it/test_city.jsonl").read_bytes() == before
+    assert t.files("mcp-traces/*") == ["mcp-traces/test_it.py-test_city.jsonl"]
+
+
+def test_append_adds_a_call_only_if_the_test_passed(tests):
+    t = tests(HTTP)
+    t.run()
+    path = t.folder / "recordings/test_it/test_city.jsonl"
+    before = path.read_bytes()
+    with_other(t.folder, *OSLO)
+    assert t.run("--mcp-mode=append")[1] == {"failed": 1}  # it still wants Lisbon
+    assert path.read_bytes() == before
+    with_other(t.folder, '"Lisbon" in', '"Oslo" in')
+    code, found, text = t.run("--mcp-mode=append")
+    assert (code, found) == (0, {"passed": 1}), text
+    assert "1 calls appended" in text
+    assert b"Lisbon" in path.read_bytes()
+    assert b"Oslo" in path.read_bytes()
+
+
+def test_rewrite_replaces_the_recording(tests):
+    t = tests(HTTP)
+    t.run()
+    with_other(t.folder, "Lisbon", "Oslo")
+    code, found, text = t.run("--mcp-mode=rewrite")
+    assert (code, found) == (0, {"passed": 1}), text
+    recorded = (t.folder / "recordings/test_it/test_city.jsonl").read_text()
+    assert "Oslo" in recorded
+    assert "Lisbon" not in recorded
+
+
+def test_in_ci_a_missing_recording_is_an_error_that_says_how_to_record(tests):
+    code, found, text = tests(HTTP).run(CI="true")
+    assert (code, found) == (1, {"error": 1}), text
+    assert "there is no recording" in text
+    assert "pytest --mcp-mode=once 'test_it.py::test_city'" in text
+
+
+def test_verify_finds_a_change_of_the_server(tests):
+    t = tests("""
+@pytest.mark.mcp(SERVER)
+def test_divide(mcp_server):
+    async def go():
+        async with McpClient(mcp_server.url) as client:
+            await client.initialize()
+            return await client.call_tool("divide", {"a": 1, "b": 0})
+    assert "isError" in str(asyncio.run(go()))
+""")
+    assert t.run()[1] == {"passed": 1}
+    assert t.run("--mcp-mode=verify")[1] == {"passed": 1}
+    with_other(t.folder, '"demo", "server"]', '"demo", "server", "--changed"]')
+    code, found, text = t.run("--mcp-mode=verify")
+    assert (code, found) == (1, {"error": 1}), text
+    assert "division by zero" in text
+
+
+def test_a_test_can_ask_for_the_calls(tests):
+    t = tests("""
+@pytest.mark.mcp(SERVER)
+def test_calls(mcp_server):
+    weather_on_stdio(mcp_server.command, "Lisbon")
+    assert [(c.tool, c.arguments, c.error) for c in mcp_server.calls] == [("weather", {"city": "Lisbon"}, False)]
+    mcp_server.assert_called("weather", city="Lisbon")
+    mcp_server.assert_called("w*")
+    mcp_server.assert_not_called("div*")
+    with pytest.raises(AssertionError, match="no call of weather.*Oslo"):
+        mcp_server.assert_called("weather", city="Oslo")
+    with pytest.raises(AssertionError, match="was called"):
+        mcp_server.assert_not_called("weather")
+""")
+    assert t.run()[1] == {"passed": 1}
+
+
+def test_ids_of_parametrized_tests_become_file_names(tests):
+    t = tests("""
+@pytest.mark.parametrize("city", ["Lisbon", "../Lisbon/x", "Lisbon" * 40])
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server, city):
+    assert "result" in weather(mcp_server.url, city)
+""")
+    assert t.run()[1] == {"passed": 3}
+    names = t.files("recordings/test_it/*")
+    assert len(names) == 3
+    assert all(len(name.split("/")[-1]) < 130 for name in names)
+    assert t.run(CI="true")[1] == {"passed": 3}
+
+
+def test_a_mark_can_let_values_differ(tests):
+    t = tests(HTTP.replace("(SERVER)", '(SERVER, ignore=["$.params.arguments.city"])'))
+    t.run()
+    with_other(t.folder, *OSLO)
+    assert t.run(CI="true")[1] == {"passed": 1}
+
+
+def test_a_suite_makes_a_test_of_each_recorded_call(tests, recording):
+    t = tests("""
+test_same = mcp_suite("demo.jsonl", server=SERVER)
+test_changed = mcp_suite("demo.jsonl", server=[*SERVER, "--changed"])
+""")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1, "passed": 17}), text
+    assert "tools/call divide" in text
+    assert '- "cannot divide 1 by zero"  recorded' in text
+    assert '+ "division by zero"  live' in text
+
+
+def test_a_suite_without_recordings_is_an_error(tests):
+    code, _, text = tests('test_all = mcp_suite("none/*.jsonl", server=SERVER)').run()
+    assert code == 2
+    assert "no recording matches" in text
+
+
+def test_workers_of_xdist_have_recordings_of_their_own(tests):
+    t = tests("""
+@pytest.mark.parametrize("city", ["Lisbon", "Oslo", "Rome", "Paris", "Bern", "Wien"])
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server, city):
+    assert city in str(weather(mcp_server.url, city))
+""")
+    assert t.run("-n", "2")[1] == {"passed": 6}
+    assert t.run("-n", "2", CI="true")[1] == {"passed": 6}
+
+
+def test_collecting_starts_no_server(tests):
+    t = tests(HTTP.replace("(SERVER)", '(["touch", "started"])'))
+    assert t.run("--collect-only")[0] == 0
+    assert not (t.folder / "started").exists()
+
+
+# The names of mcp-recorder.
+
+CASSETTE = """
+@pytest.mark.mcp_cassette("demo.jsonl")
+def test_replay(mcp_replay_url):
+    assert "Lisbon" in str(weather(mcp_replay_url, "Lisbon"))
+
+@pytest.mark.mcp_cassette("demo.jsonl")
+def test_miss(mcp_replay_url):
+    assert weather(mcp_replay_url, "Oslo")["error"]["code"] == -32600
+"""
+VERIFY = """
+@pytest.mark.mcp_cassette("demo.jsonl")
+def test_no_regression(mcp_verify_result):
+    r = mcp_verify_result
+    assert r.total == len(r.results) == r.passed + r.failed
+    assert r.failed == 0, r.results
+"""
+
+
+def test_a_cassette_is_replayed_as_mcp_recorder_does(tests, recording):
+    code, found, text = tests(CASSETTE).run()
+    assert (code, found) == (0, {"passed": 2}), text
+
+
+def test_a_missing_cassette_fails_or_is_skipped_in_mode_auto(tests):
+    t = tests(CASSETTE)
+    assert t.run()[1] == {"error": 2}
+    assert t.run("--mcp-record-mode=auto")[1] == {"skipped": 2}
+
+
+def test_verify_result_has_the_verdicts(tests, recording):
+    t = tests(VERIFY)
+    program = t.environment["MCPREEL"]
+    assert t.run("--mcp-target-stdio", f"{program} demo server")[1] == {"passed": 1}
+    code, found, text = t.run("-vv", "--mcp-target-stdio", f"{program} demo server --changed")
+    assert (code, found) == (1, {"failed": 1}), text
+    assert '$.result.content[0].text: "cannot divide 1 by zero" != "division by zero"' in text
+    code, found, text = t.run()
+    assert (code, found) == (1, {"error": 1}), text
+    assert "--mcp-target" in text
+
+
+def test_record_mode_records_the_cassette_anew(tests):
+    t = tests(CASSETTE.replace("demo.jsonl", "made.json").partition("\n\n")[0])
+    program = t.environment["MCPREEL"]
+    code, found, text = t.run("--mcp-record-mode=record", "--mcp-target-stdio", f"{program} demo server")
+    assert (code, found) == (0, {"passed": 1}), text
+    assert json.loads((t.folder / "made.json").read_text())["version"] == "1.0"
+    assert t.run()[1] == {"passed": 1}
