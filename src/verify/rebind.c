@@ -190,7 +190,12 @@ static bool each_word_pair(struct str recorded, struct str live,
 /* The key of a decoded string, as mcp_id_key() has it. */
 static struct str text_key(struct rebind *r, struct str text)
 {
-    return arena_printf(&r->arena, "s%.*s", STR_ARG(text));
+    char *key = arena_alloc(&r->arena, text.len + 1); /* for each word: no printf */
+
+    key[0] = 's';
+    if (text.len)
+        memcpy(key + 1, text.at, text.len);
+    return str_n(key, text.len + 1);
 }
 
 /* The key of a word as a number; empty: it is none. */
