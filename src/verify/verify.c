@@ -12,6 +12,7 @@
 #define OWN_TIMER ((uint64_t)1 << 63)
 #define POLL_TIMER ((uint64_t)1 << 62)
 
+enum { HTTP_FORBIDDEN = 403 };
 enum { SETTLE_US = 500 * 1000, POLL_US = 200 * 1000, REASON_MAX = 4096 };
 
 /* A recorded call that was sent and has no verdict yet. */
@@ -959,8 +960,10 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     struct finding f = { .rule = STR("no-response"), .severity = FINDING_ERROR };
     struct verify_call *c;
 
-    if (http_status == 401 || http_status == 403)
-        f.hint = STR("the server wants a login: pass credentials with --header-env");
+    if (http_status == HTTP_FORBIDDEN) /* of 401 the text says it */
+        text = arena_printf(&s->mcp.arena,
+                            "%.*s: if it wants a login, send credentials with --header-env",
+                            STR_ARG(text));
     if (!s->not_mcp.len && (loss == SESSION_ECHOED || http_status / 100 == 2))
         buf_add(&s->not_mcp, text);
     if (is_own_request(s, request)) {

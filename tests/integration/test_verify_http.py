@@ -94,3 +94,26 @@ def test_each_session_has_the_streams_that_were_recorded_with_it(mcpreel, run, u
     ran = run([mcpreel, "verify", "--url", upstream.url, tmp_path / "a.jsonl"])
     assert ran.code == 0, str(ran)
     assert [request.method for request in upstream.requests].count("GET") == 1
+
+
+@pytest.mark.parametrize("status, words", [(401, b"the server requires a login (status 401): send credentials with --header-env"),
+                                           (403, b"the server answered HTTP 403: if it wants a login, send credentials with --header-env")])
+def test_a_login_that_a_call_wants_is_named_once(mcpreel, run, tmp_path, status, words):
+    rejected = False
+
+    def serve_without_login(conn):
+        while request := conn.request():
+            message = request.json if request.body else {}
+            if rejected and message.get("method") == "tools/call":
+                conn.respond(status)
+            elif "id" in message:
+                conn.respond(json_=result(message["id"], SERVER if message["method"] == "initialize" else {"content": []}))
+            else:
+                conn.respond(202 if message else 405)
+
+    server = Upstream(serve_without_login)
+    file = record(mcpreel, server, tmp_path / "a.jsonl", INITIALIZED, CALL)
+    rejected = True
+    ran = run([mcpreel, "verify", "--url", server.url, file])
+    server.close()
+    assert ran.code == 1 and ran.out.count(b"--header-env") == 1 and words in ran.out, str(ran)
