@@ -219,11 +219,13 @@ def test_a_recording_over_http_verifies_clean(recorded_http, peer_runner, mcpree
             assert_clean(run([mcpreel, "--json", "verify", "--url", url, file], timeout=120))
 
 
-def test_a_recording_over_stdio_verifies_over_http_and_back(recorded, recorded_http, verify, peer_runner, mcpreel, run):
-    with peer_runner.serve_http("ts") as url:
-        ran = run([mcpreel, "verify", "--url", url, recorded("ts", "ts").file], timeout=120)
+@pytest.mark.parametrize("client,server", [("ts", "ts"), *(pytest.param(*pair, marks=pytest.mark.interop) for pair in (
+    ("ts-2", "ts-2"), ("py", "python"), ("rmcp", "rmcp")))])
+def test_a_recording_over_stdio_verifies_over_http_and_back(recorded, recorded_http, verify, peer_runner, mcpreel, run, client, server):
+    with peer_runner.serve_http(server) as url:
+        ran = run([mcpreel, "verify", "--url", url, recorded(client, server).file], timeout=120)
         assert ran.code == 0, str(ran)
-    ran, report = verify("ts", recorded_http("ts", "ts").file)
+    ran, report = verify(server, recorded_http(client, server).file)
     assert ran.code == 0, str(ran)
 
 
