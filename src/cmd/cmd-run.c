@@ -15,6 +15,7 @@
 #include "report/verdict-text.h"
 #include "runtime/run-scenario.h"
 #include "runtime/run-verify.h"
+#include "runtime/scenario-recorded.h"
 #include "runtime/verify-recording.h"
 #include "runtime/wait-ready.h"
 
@@ -336,6 +337,33 @@ static struct redaction_args redaction_args(const struct scenario_file *f)
                                     .defaults = f->redact_defaults };
 }
 
+/* Reports that the scenario was changed since it was recorded: its recording does not have
+ * what it sends now. Other params may also come from a variable, which is only a warning. */
+static bool check_changes(struct run_one *o, const struct verify_recording *recording,
+                          struct err *e)
+{
+    struct run_command *c = o->command;
+    struct finding f = { .rule = STR("scenario-changed"), .file = str_z(c->path) };
+    struct scenario_change change;
+
+    if (!scenario_recorded_find_change(recording, o->plan, &change, e))
+        return false;
+    if (!change.action)
+        return true;
+    f.severity = change.params_differ ? FINDING_WARNING : FINDING_ERROR;
+    f.line = change.action->line;
+    f.subject = change.action->subject;
+    f.message = arena_printf(
+        &c->arena, "scenario '%.*s', line %u: %.*s%s%.*s %s", STR_ARG(o->plan->name),
+        change.action->line, STR_ARG(change.action->method), f.subject.len ? " " : "",
+        STR_ARG(f.subject),
+        change.params_differ ? "has other params in the recording" : "is not in the recording");
+    f.hint = arena_printf(&c->arena, "record it again: mcpreel run --scenario %.*s %s",
+                          STR_ARG(o->plan->name), c->path);
+    on_live_finding(o, &f);
+    return true;
+}
+
 static bool load_and_verify(struct run_one *o, struct verify_recording *recording,
                             const struct peer_target *target, struct err *e)
 {
@@ -345,7 +373,7 @@ static bool load_and_verify(struct run_one *o, struct verify_recording *recordin
     if (verify_recording_open(recording, c->app, o->path, &why) &&
         verify_recording_load(recording, &o->verify.names.sink, &why))
         return verify_redaction_start(&o->verify, message_file_format(&recording->file), e) &&
-               verify_loaded(o, recording, target, e);
+               check_changes(o, recording, e) && verify_loaded(o, recording, target, e);
     add_error(o, STR("no-recording"),
               arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why.msg),
               arena_printf(&c->arena, "record it: mcpreel run %s", c->path));

@@ -114,6 +114,14 @@ def test_a_change_of_the_server_fails_verify(scenarios):
     assert b"one: tools/call x" in ran.out
 
 
+def test_a_change_of_the_file_is_found_by_verify(scenarios):
+    assert scenarios([{"call_tool": {"name": "x", "arguments": {"a": 1}}}]).code == 0
+    ran = scenarios([{"call_tool": {"name": "x", "arguments": {"a": 2}}}], "--verify")
+    assert ran.code == 0 and b"tools/call x has other params in the recording" in ran.out, str(ran)
+    ran = scenarios([{"call_tool": {"name": "x", "arguments": {"a": 1}}}, "ping"], "--verify")
+    assert ran.code == 1 and b"ping is not in the recording" in ran.out and b"mcpreel run --scenario one" in ran.out, str(ran)
+
+
 @pytest.mark.parametrize("options", [[], ["--verify"]])
 def test_json_and_reports_name_the_scenario(scenarios, options, tmp_path):
     assert scenarios(["ping"]).code == 0
