@@ -6,6 +6,7 @@ import json
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -37,7 +38,7 @@ def run(*command, **options):
 
 def test_ruff_accepts_the_package(tools):
     for command in (["check"], ["format", "--check"]):
-        p = run(tools, "-m", "ruff", *command, "--no-cache", ROOT / "python")
+        p = run(tools, "-m", "ruff", *command, "--no-cache", ROOT / "python", ROOT / "python-mcp-recorder")
         assert p.returncode == 0, p.stdout
 
 
@@ -129,6 +130,48 @@ def test_a_wheel_installs_the_program_and_the_plugin(tools, tmp_path):
     p = run(tmp_path / "venv/bin/python", "-c", "import mcpreel; print(mcpreel.find_program())", env={"PATH": "/usr/bin:/bin"})
     assert p.stdout.strip() == str(tmp_path / "venv/bin/mcpreel")
     assert run(tmp_path / "venv/bin/mcpreel", "version").stdout.startswith("mcpreel ")
+
+
+@pytest.fixture(scope="session")
+def switched(tools, tmp_path_factory):
+    """A virtual environment with the wheels mcpreel and mcpreel-mcp-recorder."""
+    home = tmp_path_factory.mktemp("switched")
+    env = {"PATH": "/usr/bin:/bin", "MCPREEL_PROGRAM": str(PROGRAM), "MCPREEL_WHEEL_PLATFORM": f"linux_{platform.machine()}"}
+    for package in ("python", "python-mcp-recorder"):
+        p = run(tools, "-m", "hatchling", "build", "-t", "wheel", "-d", home, cwd=ROOT / package, env=env)
+        assert p.returncode == 0, p.stdout
+    venv.create(home / "venv", with_pip=True)
+    p = run(home / "venv/bin/pip", "install", "--no-index", "--no-deps", *home.glob("*.whl"))
+    assert p.returncode == 0, p.stdout
+    return home / "venv"
+
+
+def test_the_names_of_mcp_recorder_are_those_of_mcpreel(switched, recording):
+    p = run(switched / "bin/python", "-c", "import mcp_recorder, mcpreel; print(mcp_recorder.RecordSession is mcpreel.RecordSession)")
+    assert p.stdout.strip() == "True"
+    p = run(switched / "bin/mcp-recorder", "inspect", recording, env={"PATH": "/usr/bin:/bin"})
+    assert p.returncode == 0, p.stdout
+    assert "mcpreel-demo" in p.stdout
+
+
+def test_beside_mcp_recorder_itself_the_other_wheel_says_so_and_does_nothing(switched, recording):
+    (site,) = switched.glob("lib/python3*/site-packages")
+    (site / "mcp_recorder").mkdir()
+    (site / "mcp_recorder/__init__.py").write_text("RecordSession = 'the real one'\n")
+    (site / "mcp_recorder/cli.py").write_text("def main():\n    print('the real command')\n")
+    info = site / "mcp_recorder-0.5.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp-recorder\nVersion: 0.5.0\n")
+    try:
+        p = run(switched / "bin/python", "-c", "import mcp_recorder; print(mcp_recorder.RecordSession)")
+        assert p.stdout.strip() == "the real one"
+        p = run(switched / "bin/mcp-recorder", "inspect", recording, env={"PATH": "/usr/bin:/bin"})
+        assert p.returncode == 0
+        assert "mcp-recorder 0.5.0 is installed and runs" in p.stdout
+        assert "the real command" in p.stdout
+    finally:
+        shutil.rmtree(site / "mcp_recorder")
+        shutil.rmtree(info)
 
 
 def test_a_wheel_without_the_program_is_refused_with_what_to_do(tools, tmp_path):
