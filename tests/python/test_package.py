@@ -107,7 +107,7 @@ def test_verify_returns_the_verdicts(recording):
     assert same.failed == 0
     assert same.passed == same.total > 5
     changed = mcpreel.verify(recording, command=[PROGRAM, "demo", "server", "--changed"])
-    assert [r.method for r in changed.results if not r.passed] == ["tools/call"]
+    assert [r.method for r in changed.results if not r.passed] == ["tools/call [divide]"]
 
 
 def test_a_missing_program_is_named_with_what_to_do(monkeypatch, tmp_path):

@@ -271,7 +271,7 @@ def _verify_result(request: pytest.FixtureRequest) -> VerifyResult:
         command=["env", *env, *command] if env else command,
         ignore_fields=_names(mark, "ignore_fields"),
         ignore_paths=_names(mark, "ignore_paths"),
-        options=["--include-destructive"] if url else [],
+        as_cassette=True,
     )
 
 

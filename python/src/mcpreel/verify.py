@@ -51,8 +51,12 @@ def _interaction(call: dict[str, Any]) -> InteractionResult:
     diff = [_difference(finding) for finding in call["findings"]]
     if call["reason"]:
         diff.append(str(call["reason"]))
+    method = call["method"] or ""
     return InteractionResult(
-        index=call["number"], method=call["method"] or "", passed=call["verdict"] not in FAILED, diff=diff
+        index=call["number"],
+        method=f"{method} [{call['subject']}]" if call["subject"] else method,
+        passed=call["verdict"] not in FAILED,
+        diff=diff,
     )
 
 
@@ -65,9 +69,11 @@ def verify(
     ignore_fields: Iterable[str] = (),
     ignore_paths: Iterable[str] = (),
     options: Sequence[str] = (),
+    as_cassette: bool = False,
 ) -> VerifyResult:
     """Send the requests of `recording` to the server at `url`, or to the one that `command` starts.
 
+    With `as_cassette`, the comparison is that of mcp-recorder: no value counts as volatile but ids and `_meta`.
     Raises McpreelError if the recording cannot be used, or the server cannot be reached at all.
     """
     if bool(url) == bool(command):
@@ -77,7 +83,7 @@ def verify(
     arguments += [part for path in ignore_paths for part in ("--ignore-paths", path)]
     arguments += [part for name, value in (env or {}).items() for part in ("--target-env", f"{name}={value}")]
     arguments += ["--url", url] if url else []
-    arguments.append(os.fspath(recording))
+    arguments += [*(["--cassette"] if as_cassette else []), os.fspath(recording)]
     arguments += ["--", *command] if command else []
     done = run(arguments)
     try:
