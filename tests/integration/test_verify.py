@@ -316,7 +316,7 @@ def answer(method, params):
     if method == "server/discover":
         return {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
     if method == "tasks/get":
-        tasks[params["taskId"]] -= 1
+        tasks[params["taskId"]] = max(tasks[params["taskId"]] - 1, 0)
         return {"taskId": params["taskId"], **({"status": "working"} if tasks[params["taskId"]] else
                                                {"status": "completed", "result": {"content": [{"type": "text", "text": "done"}]}})}
     if params["name"] == "job":
