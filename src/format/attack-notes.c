@@ -52,6 +52,18 @@ struct str attack_notes_name(const struct format_options *options, struct arena 
     return arena_printf(a, "replay-%.*s", STR_ARG(stem));
 }
 
+struct str attack_notes_join(struct arena *a, struct str text, struct str marker)
+{
+    char *at, *end;
+
+    if (!marker.len)
+        return text;
+    at = end = arena_alloc(a, text.len + marker.len);
+    str_copy_to(&end, text);
+    str_copy_to(&end, marker);
+    return str_n(at, text.len + marker.len);
+}
+
 static void write_server(struct yaml_out *o, const struct attack_model *m)
 {
     struct arena a = { 0 };
@@ -80,8 +92,8 @@ void attack_notes_write_head(struct yaml_out *o, const struct attack_model *m,
     write_server(o, m);
     yaml_out_comment(o, "%s", "");
     if (options->style == FORMAT_STYLE_PHASED) {
-        yaml_out_comment(o, "The attack begins after %lld tool calls. Replace the text",
-                         (long long)options->phase_after);
+        yaml_out_comment(o, "The attack begins after %lld tool call%s. Replace the text",
+                         (long long)options->phase_after, options->phase_after == 1 ? "" : "s");
         yaml_out_comment(o, ATTACK_MARKER " in the phase 'attack'.");
     } else {
         yaml_out_comment(o, "To add an attack, edit the text of the responses.");
@@ -94,6 +106,7 @@ void attack_notes_check_phase(const struct attack_model *m,
     if (options->log && options->style == FORMAT_STYLE_PHASED &&
         (uint64_t)options->phase_after > m->answered_tool_calls)
         log_printf(options->log, LOG_WARN,
-                   "the attack begins after %lld tool calls, but the recording has %zu",
-                   (long long)options->phase_after, m->answered_tool_calls);
+                   "the attack begins after %lld tool call%s, but the recording has %zu",
+                   (long long)options->phase_after, options->phase_after == 1 ? "" : "s",
+                   m->answered_tool_calls);
 }

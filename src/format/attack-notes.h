@@ -36,6 +36,9 @@ void attack_notes_log(const struct attack_notes *n, const struct log *log);
 /* Returns "replay-" and the name of the input file without folder and extension; into `a`. */
 struct str attack_notes_name(const struct format_options *options, struct arena *a);
 
+/* Returns a text with the marker behind it; into `a`. */
+struct str attack_notes_join(struct arena *a, struct str text, struct str marker);
+
 /* Writes source, time and upstream as comments, then how to edit the file. */
 void attack_notes_write_head(struct yaml_out *o, const struct attack_model *m,
                              const struct format_options *options);

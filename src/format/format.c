@@ -6,10 +6,15 @@
 #include "base/compress.h"
 
 const struct format *const format_table[] = {
-    &recording_format,   &mcp_replay_trace_format,
-    &jsonrpc_format,     &cassette_format,
-    &csv_format,         &flat_format,
-    &thoughtjack_format, NULL,
+    &recording_format,
+    &mcp_replay_trace_format,
+    &jsonrpc_format,
+    &cassette_format,
+    &csv_format,
+    &flat_format,
+    &thoughtjack_format,
+    &oatf_format,
+    NULL,
 };
 
 const struct format *format_by_name(struct str name)

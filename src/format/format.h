@@ -135,6 +135,7 @@ extern const struct format cassette_format;
 extern const struct format csv_format;
 extern const struct format flat_format;
 extern const struct format jsonrpc_format;
+extern const struct format oatf_format;
 extern const struct format recording_format;
 extern const struct format mcp_replay_trace_format;
 extern const struct format thoughtjack_format;

@@ -88,21 +88,10 @@ static struct str text_member(struct thoughtjack *t, struct json_val object, str
     return json_text(json_get(object, name), &t->arena);
 }
 
-static struct str joined(struct arena *a, struct str first, struct str second)
-{
-    char *at = arena_alloc(a, first.len + second.len), *end = at;
-
-    str_copy_to(&end, first);
-    str_copy_to(&end, second);
-    return str_n(at, first.len + second.len);
-}
-
 static void put_text_item(struct thoughtjack *t, struct str text, struct str marker)
 {
-    if (marker.len)
-        text = joined(&t->arena, text, marker);
     yaml_out_key_plain(&t->o, STR("type"), STR("text"));
-    yaml_out_key_str(&t->o, STR("text"), text);
+    yaml_out_key_str(&t->o, STR("text"), attack_notes_join(&t->arena, text, marker));
 }
 
 /* Whether it is a resource with a text or a blob, in a content item or in a result. */

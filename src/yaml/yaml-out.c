@@ -310,7 +310,15 @@ static void add_list(struct yaml_out *o, struct json_val list, struct arena *a)
     yaml_out_close(o);
 }
 
-static void add_map(struct yaml_out *o, struct json_val object, struct arena *a)
+static bool is_named(const struct str *names, struct str name)
+{
+    while (names->len && !str_eq(*names, name))
+        names++;
+    return names->len;
+}
+
+static void add_members(struct yaml_out *o, struct json_val object, const struct str *skipped,
+                        struct arena *a)
 {
     struct json_iter it = json_each(object);
     struct map last; /* of the members of a name: its node + 1 */
@@ -319,17 +327,32 @@ static void add_map(struct yaml_out *o, struct json_val object, struct arena *a)
     while (json_next(&it))
         map_put(&last, json_text(it.key, a), (void *)(uintptr_t)(it.value.node + 1));
     it = json_each(object);
-    yaml_out_open(o);
     while (json_next(&it)) {
         struct str key = json_text(it.key, a);
 
-        if ((uintptr_t)map_get(&last, key) != it.value.node + 1)
+        if (is_named(skipped, key) || (uintptr_t)map_get(&last, key) != it.value.node + 1)
             continue;
         yaml_out_key(o, key);
         add_value(o, it.value, a);
     }
-    yaml_out_close(o);
     map_release(&last);
+}
+
+static void add_map(struct yaml_out *o, struct json_val object, struct arena *a)
+{
+    static const struct str none = { 0 };
+
+    yaml_out_open(o);
+    add_members(o, object, &none, a);
+    yaml_out_close(o);
+}
+
+void yaml_out_members(struct yaml_out *o, struct json_val object, const struct str *skipped)
+{
+    struct arena a = { 0 };
+
+    add_members(o, object, skipped, &a);
+    arena_release(&a);
 }
 
 static void add_value(struct yaml_out *o, struct json_val v, struct arena *a)

@@ -59,6 +59,10 @@ void yaml_out_key_int(struct yaml_out *o, struct str key, int64_t n);
  * spelled so that they are numbers in YAML 1.1, too. */
 void yaml_out_json(struct yaml_out *o, struct json_val v);
 
+/* The members of a JSON object, into an open map, except those named in `skipped`, which ends
+ * with an empty text. */
+void yaml_out_members(struct yaml_out *o, struct json_val object, const struct str *skipped);
+
 /* A line with a comment, before a key or an item. One line, at most YAML_OUT_COMMENT_MAX
  * characters; escaped like a string. */
 enum { YAML_OUT_COMMENT_MAX = 160 };

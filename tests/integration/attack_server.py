@@ -1,6 +1,6 @@
 """Serves an attack configuration as its reader would, to compare it with the recording.
 
-Written from the descriptions of ThoughtJack (TJ-SPEC-001, -003, -006, -009): it shares nothing with mcpreel. A document passes three steps before it is served: the
+Written from the descriptions of ThoughtJack (TJ-SPEC-001, -003, -006, -009) and of OATF 0.1: it shares nothing with mcpreel. A document passes three steps before it is served: the
 loader's substitution in the raw text, a YAML parser, and checks of structure. PyYAML reads the YAML; it comes with the pinned mcp-recorder.
 """
 import json
@@ -199,3 +199,68 @@ class AttackServer:
 
     def get(self, name):
         return self.answer("prompts", ("prompt", "name"), name, "messages")
+
+
+def check_oatf(document):
+    """Structure of OATF 0.1, as far as a converted file uses it."""
+    only(document, ["oatf", "$schema", "attack"])
+    assert document["oatf"] == "0.1"
+    only(document["attack"], ["name", "version", "status", "execution"], ["created"])
+    execution = document["attack"]["execution"]
+    only(execution, ["mode", "phases" if "phases" in execution else "state"])
+    assert execution["mode"] == "mcp_server"
+    phases = execution.get("phases", [execution])
+    for phase in phases:
+        for tool in phase["state"].get("tools", []):
+            assert isinstance(tool["inputSchema"], dict)
+            responses = tool.get("responses", [])
+            assert len([r for r in responses if "when" not in r]) <= 1
+            assert not [key for r in responses for key in r.get("when", {}) if not re.fullmatch(r"[a-zA-Z0-9_-]+(\.[a-zA-Z0-9_-]+)*", key)]
+    if "phases" in execution:
+        assert len({phase["name"] for phase in phases}) == len(phases)
+        assert ["trigger" in phase for phase in phases] == [True] * (len(phases) - 1) + [False]
+        assert not [phase for phase in phases[:-1] if phase["trigger"]["event"] != "tools/call" or phase["trigger"]["count"] < 1]
+
+
+def oatf_text(value):
+    """The template pass: every variable is empty."""
+    if isinstance(value, dict):
+        return {k: oatf_text(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [oatf_text(v) for v in value]
+    if not isinstance(value, str):
+        return value
+    parts = value.split("\\{{")
+    assert not [part for part in parts if "{{" in part], "an unescaped template"
+    return "{{".join(parts)
+
+
+def matches(when, params):
+    for path, value in when.items():
+        at = params
+        for key in path.split("."):
+            if not isinstance(at, dict) or key not in at:
+                return False
+            at = at[key]
+        if at != value:
+            return False
+    return True
+
+
+class OatfServer:
+    """One connection to a server that an OATF document describes."""
+
+    def __init__(self, document):
+        execution = document["attack"]["execution"]
+        self.phases = execution.get("phases", [execution])
+        self.calls = 0
+
+    def call(self, name, arguments):
+        phase = self.phases[0]
+        tool = next(t for t in phase["state"]["tools"] if t["name"] == name)
+        response = next(r for r in tool["responses"] if matches(r.get("when", {}), {"name": name, "arguments": arguments}))
+        self.calls += 1
+        if "trigger" in phase and self.calls >= phase["trigger"]["count"]:
+            self.phases = self.phases[1:]
+            self.calls = 0
+        return oatf_text({k: v for k, v in response.items() if k != "when"})

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from attack_server import AttackServer, check_config, documents
+from attack_server import AttackServer, OatfServer, check_config, check_oatf, documents
 
 HOSTILE = ["", " ", "\n", "a\nb\n", "a\n\n", " a\nb ", "---", "---\na\n...\n", "- a\n- b", "a: b # c\nd: [", "yes", "on", "null", "~", "1e5", "0x1f", "2026-11-15",
            "${HOME}", "$${HOME}", "$$", "$$$${{a}", "a\n${b\nc", "{{a}}", "\x00", "\x1b[31mred\x1b[0m", "\r\n", "\u0085\u2028\u2029", "\ufeff", "\u202eevil\u202c", "😀\n😀",
@@ -21,6 +21,7 @@ class Session:
     def __init__(self, listed=None):
         self.lines = []
         self.answers = []
+        self.arguments = []
         self.open = []
         self.record({"type": "header", "version": "1.0", "recorded_at": "2026-11-15T21:00:00.000Z", "upstream": "python server.py ${HOME}\n", "thoughtjack_version": "0.3.0"})
         if listed is not None:
@@ -46,6 +47,7 @@ class Session:
         content = [{"type": "text", "text": text} for text in texts]
         self.ask("tools/call", {"name": name, "arguments": arguments or {}}, {"content": content, **({"isError": True} if error else {})}, later=later)
         self.answers.append((name, content))
+        self.arguments.append(arguments or {})
 
     def answer_open(self):
         while self.open:
@@ -70,6 +72,16 @@ def convert(run, mcpreel, tmp_path):
         assert ran.code == 0, str(ran)
         return (tmp_path / out).read_text(), ran.err.decode()
     return convert
+
+
+@pytest.fixture
+def load_oatf(recorder_peer):
+    def load(*texts):
+        loaded = documents(recorder_peer / "bin/python", texts)
+        for document in loaded:
+            check_oatf(document)
+        return loaded
+    return load
 
 
 @pytest.fixture
@@ -289,3 +301,58 @@ def test_limits_of_the_reader_are_warnings(convert):
     for n in range(11):
         session.call("a", str(n) + "x" * 1_000_000)
     assert "at most 10 MB" in convert(session)[1]
+
+
+def test_oatf_gives_each_recorded_answer(convert, load_oatf):
+    sessions = [random_session(seed) for seed in range(200, 250)]
+    loaded = load_oatf(*[convert(session, out="attack.oatf.yaml")[0] for session in sessions])
+    for session, document in zip(sessions, loaded):
+        server = OatfServer(document)
+        for (name, content), arguments in zip(session.answers, session.arguments):
+            assert server.call(name, arguments)["content"] == content
+
+
+def test_oatf_in_phases_is_benign_first(convert, load_oatf):
+    sessions = [random_session(seed) for seed in range(300, 320)]
+    loaded = load_oatf(*[convert(session, "--style", "phased", "--to", "oatf")[0] for session in sessions])
+    for session, document in zip(sessions, loaded):
+        server = OatfServer(document)
+        for (name, content), arguments in zip(session.answers[:3], session.arguments):
+            assert server.call(name, arguments)["content"] == content
+        for name, _ in session.answers[3:]:
+            first = next(c for n, c in session.answers[3:] if n == name)
+            assert server.call(name, {})["content"][-1]["text"] == first[-1]["text"] + f"\n\n{MARKER}\n"
+
+
+def test_oatf_keeps_results_and_definitions(convert, load_oatf):
+    definition = tool("a", title="A", outputSchema={"type": "object"}, annotations={"readOnlyHint": True}, responses=[1])
+    result = {"content": [{"type": "audio", "mimeType": "audio/wav", "data": "AA=="}, {"type": "text", "text": "{{x}}", "generate": {"kind": "nested_json"}}],
+              "structuredContent": {"n": 1.5}, "_meta": {"a": "b"}, "when": {}, "synthesize": {}}
+    session = Session([definition])
+    session.ask("initialize", {}, {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}, "instructions": "use {{ it"})
+    session.ask("tools/call", {"name": "a"}, result)
+    session.ask("resources/read", {"uri": "file:///a"}, error={"code": -32002, "message": "gone"})
+    session.ask("resources/templates/list", {}, {"resourceTemplates": [{"uriTemplate": "file:///{x}", "name": "t"}]})
+    document, = load_oatf(convert(session, out="a.oatf.yaml")[0])
+    state = document["attack"]["execution"]["state"]
+    assert state["protocol_version"] == "2025-11-25" and state["server_info"] == {"name": "s", "version": "1"}
+    assert state["instructions"] == "use \\{{ it"
+    assert state["resource_templates"] == [{"uriTemplate": "file:///{x}", "name": "t"}]
+    assert state["resources"][0]["responses"] == [{"contents": [{"uri": "file:///a", "text": "gone"}]}]
+    served = {k: v for k, v in state["tools"][0].items() if k != "responses"}
+    assert served == {k: v for k, v in definition.items() if k != "responses"}
+    del result["when"], result["synthesize"], result["content"][1]["generate"]
+    assert OatfServer(document).call("a", {}) == result
+
+
+def test_oatf_prefers_the_most_specific_arguments(convert, load_oatf):
+    session = Session([tool("a")])
+    asked = [{}, {"x": 1}, {"x": 1, "y": [2]}, {"y": [2], "x": 1}, {"x": 2}, {"z.z": 1}, {"x": {"gt": 1}}]
+    for n, arguments in enumerate(asked[:3]):
+        session.call("a", str(n), arguments=arguments)
+    session.call("a", "2", arguments=asked[3])
+    for n, arguments in enumerate(asked[4:]):
+        session.call("a", str(n), arguments=arguments)
+    document, = load_oatf(convert(session, out="a.oatf.yaml")[0])
+    server = OatfServer(document)
+    assert [server.call("a", arguments)["content"][0]["text"] for arguments in asked] == ["0", "1", "2", "2", "0", "1", "2"]

@@ -113,6 +113,16 @@ static void an_attack_after_the_end_is_a_warning(void **state)
     buf_release(&text);
 }
 
+static void the_marker_follows_the_text(void **state)
+{
+    struct arena a = { 0 };
+
+    (void)state;
+    assert_str(attack_notes_join(&a, STR("a\0b"), STR("c")), STR("a\0bc"));
+    assert_str(attack_notes_join(&a, STR("a"), STR_NONE), STR("a"));
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +130,7 @@ int main(void)
         cmocka_unit_test(every_kind_has_a_text),
         cmocka_unit_test(the_name_is_that_of_the_file),
         cmocka_unit_test(the_head_names_source_time_and_upstream),
+        cmocka_unit_test(the_marker_follows_the_text),
         cmocka_unit_test(an_attack_after_the_end_is_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,6 +240,21 @@ static void json_becomes_yaml(void **state)
     check_json("'`ud83d`ude00`ud83d'", "\"😀\ufffd\"\n");
 }
 
+static void members_can_be_skipped(void **state)
+{
+    static const struct str skipped[] = { STR_INIT("b"), STR_INIT("d"), { 0 } };
+    struct terse_scanned t;
+    struct page p;
+
+    (void)state;
+    page_init(&p);
+    yaml_out_open(&p.o);
+    yaml_out_members(&p.o, terse_scan(&t, "{'a':1,'b':2,'c':{'b':3},'d':4}"), skipped);
+    yaml_out_close(&p.o);
+    assert_page(&p, "a: 1\nc:\n  b: 3\n");
+    terse_scanned_release(&t);
+}
+
 static void strings_can_be_changed(void **state)
 {
     struct terse_scanned t;
@@ -291,6 +306,7 @@ int main(void)
         cmocka_unit_test(long_texts_and_keys_come_back),
         cmocka_unit_test(a_text_that_yaml_lacks_is_replaced),
         cmocka_unit_test(json_becomes_yaml),
+        cmocka_unit_test(members_can_be_skipped),
         cmocka_unit_test(strings_can_be_changed),
         cmocka_unit_test(comments_are_one_safe_line),
         cmocka_unit_test(a_full_buffer_is_seen),
