@@ -23,7 +23,7 @@
     "}}\n"                                                                                     \
     "s2c {'id':" #id ",'result':{'content':[{'type':'text','text':'" text "'}]}}\n"
 
-static void written(struct memory_writer *w, enum format_style style, const char *story)
+static void written(struct memory_writer *w, int style, const char *story)
 {
     struct format_options o = { .source = STR("s.jsonl"), .style = style, .phase_after = 1 };
 
@@ -32,7 +32,7 @@ static void written(struct memory_writer *w, enum format_style style, const char
     memory_writer_finish(w);
 }
 
-static void assert_has(enum format_style style, const char *story, const char *part)
+static void assert_has(int style, const char *story, const char *part)
 {
     struct memory_writer w;
 

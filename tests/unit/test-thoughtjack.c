@@ -26,7 +26,7 @@
     "        type: \"object\"\n"                                                               \
     "    response:\n"
 
-static void written(struct memory_writer *w, enum format_style style, const char *story)
+static void written(struct memory_writer *w, int style, const char *story)
 {
     struct format_options o = { .source = STR("s.jsonl"), .style = style, .phase_after = 2 };
 
