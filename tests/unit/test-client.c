@@ -433,6 +433,6 @@ int main(void)
         cmocka_unit_test(a_client_without_any_response_is_reported_as_unanswered),
     };
 
-    return text_cases_run("speaker", tests, sizeof tests / sizeof *tests,
-                          "tests/playbook/speaker/*.play", play);
+    return text_cases_run("client", tests, sizeof tests / sizeof *tests,
+                          "tests/playbook/http-client/*.play", play);
 }
