@@ -38,7 +38,7 @@ def pytest_terminal_summary(terminalreporter):
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended and what it said."""
+    """Exit code and output of a command."""
 
     command: list
     code: int

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The client of a reader of the documents: 'my-client' in their examples, on the official Python SDK.
+"""The client 'my-client' of the examples in the docs, on the official Python SDK.
 
     my-client [--echo TEXT] URL           over Streamable HTTP, or over HTTP+SSE where the path ends in /sse
-    my-client [--echo TEXT] COMMAND…      starts COMMAND, and talks to it on stdio
+    my-client [--echo TEXT] COMMAND…      starts COMMAND, and connects to it on stdio
 
-Prints the names of the server's tools, or what its tool 'echo' makes of TEXT.
+Prints the names of the server's tools, or the result of its tool 'echo' for TEXT.
 """
 import argparse
 import asyncio

@@ -1,4 +1,4 @@
-"""The servers that the documents name, as if they were out there.
+"""The servers that the docs name, on this machine.
 
 A program that runs with the environment of a World finds these, by name and over TLS, through the proxy that it names. All
 of it is on the loopback interface: real servers, with certificates that openssl has made, of two authorities. One stands for
@@ -53,7 +53,7 @@ def openssl(*words):
     subprocess.run(["openssl", *map(os.fspath, words)], check=True, capture_output=True)
 
 
-# A program cannot be told what the system trusts; this is the next best, and only for those whom it would ask.
+# The certificates of the system cannot be replaced for one program; these variables have the same effect on the clients used here.
 TRUSTING_WRAPPER = '''
 for word; do
     case $word in
@@ -121,7 +121,7 @@ async def join(reader, writer, port):
 
 
 class LocalHosts:
-    """The hosts that were asked for. To be entered; `env` is for who is to live in it, `folder` has what it knows."""
+    """The requested hosts, as a context manager; `env` is the environment for programs, `folder` has the certificates."""
 
     def __init__(self, folder, hosts, conformance):
         self.folder, self.hosts, self.conformance = folder, hosts, conformance
@@ -159,7 +159,7 @@ class LocalHosts:
         return server.sockets[0].getsockname()[1]
 
     async def connect(self, reader, writer):
-        """A proxy that knows the way to these hosts, and to no others."""
+        """A proxy that connects to these hosts, and to no others."""
         method, target, _ = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split(" ", 2)
         host, _, port = target.partition(":")
         if method != "CONNECT" or port != "443" or host not in self.ports:

@@ -1,9 +1,9 @@
-"""Run what the documents tell people to type.
+"""Run the commands of the docs.
 
 The fenced blocks of a document are run in order and in one fresh directory, with mcpreel on the PATH:
 
     sh             with `bash -euo pipefail`
-    sh server      what goes on until Ctrl-C: it must say its address, and gets its Ctrl-C at the next one or the next heading
+    sh server      a command that runs until Ctrl-C: it must print its address, and gets its Ctrl-C at the next one or the next heading
     console        the commands after `$`; the lines below each must be among those it says, where `…` is anything
     json config    the configuration of a client: my-client starts the servers in it
     yaml steps     the steps of a job of GitHub Actions: the shell of each `run`; the processes it leaves behind end with the section
@@ -50,7 +50,7 @@ def free_port():
 
 
 class Reader:
-    """A reader who types the commands of the document."""
+    """Runs the commands of one document."""
 
     def __init__(self, folder, env):
         self.folder, self.env, self.port = folder, env, 0
@@ -75,7 +75,7 @@ class Reader:
         self.bash("-euo", "pipefail", "-c", block)
 
     def serve(self, block):
-        """Ends well, or the block has failed."""
+        """The exit code must be 0, or the block has failed."""
         process = self.serving.enter_context(
             started(["bash", "-euc", re.sub(r"^mcpreel ", "exec mcpreel ", block, flags=re.M)], cwd=self.folder, env=self.env,
                     stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
@@ -88,7 +88,7 @@ class Reader:
         assert line_of(process.stdout.fileno(), process).startswith(f"http://127.0.0.1:{self.port}/"), block
 
     def work(self, block):
-        """A step that ends badly fails."""
+        """A step with an exit code other than 0 fails."""
         for step in re.findall(r"^- run: (.*)$", block, re.M):
             code, output = self.step(step)
             assert code == 0, f"{step}\n{output}"
@@ -108,7 +108,7 @@ class Reader:
             self.bash("-c", f'{entry} "$@"', "hook", *names)
 
     def step(self, shell):
-        """Exit code and output of a step; its background processes live until the section ends."""
+        """Exit code and output of a step; its background processes run until the section ends."""
         log = self.folder / "step.log"
         with log.open("wb") as out:
             process = subprocess.Popen(["bash", "-eo", "pipefail", "-c", shell], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out,
@@ -136,7 +136,7 @@ class Reader:
 
 @contextlib.contextmanager
 def reader(folder, binary, text, peer_home):
-    """In a world with those hosts that the text is about."""
+    """With the hosts that the text names."""
     with contextlib.ExitStack() as stack:
         env = {**os.environ, "PATH": f"{binary.parent}:{os.environ['PATH']}"}
         if hosts := [host for host in [*HOSTS, *INVALID_CERTIFICATES] if f"https://{host}" in text]:
@@ -161,7 +161,7 @@ def test_the_readme_has_commands_to_run():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_block_has_a_known_language(page):
-    """A block that is marked in another way would be skipped unnoticed."""
+    """A block with another language would be skipped unnoticed."""
     kinds = set(re.findall(r"^```(.*)\n(?:.*\n)*?```$", page.read_text(), re.M))
     assert kinds <= {*RUN, *LOOKED_AT}
 

@@ -1,4 +1,4 @@
-"""Thousands of clients that are slow on purpose: those who are not are served, and the slow ones are given up in their time."""
+"""Thousands of clients that are slow on purpose: all others are served, and the slow ones time out."""
 import pathlib
 import selectors
 import sys

@@ -1,6 +1,6 @@
-"""Run tests/golden/*.case: each is one story of the program, told from outside.
+"""Run tests/golden/*.case: each runs the program and compares its output.
 
-A case starts with a comment that says what it shows. Each line is a word and its text:
+A case starts with a comment that names its subject. Each line is a word and its text:
 
     file NAME      a file in the fresh directory the program runs in; its lines follow, each
                    after "| " ("|- " for a last line without a newline)

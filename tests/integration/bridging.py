@@ -1,4 +1,4 @@
-"""mcpreel as the server that a client has started, and servers on HTTP for it to speak to; fixtures among it."""
+"""mcpreel as the server that a client has started, and servers on HTTP that it connects to; also fixtures."""
 import json
 import os
 import queue
@@ -160,7 +160,7 @@ def initialized(one):
 
 
 def http_sse_server(endpoint):
-    """A server of 2024-11-05; `endpoint` is what it says, of its own address."""
+    """A server of 2024-11-05; `endpoint` is the endpoint that it sends, as a part of its own address."""
     streams = queue.Queue()
 
     def serve(conn):

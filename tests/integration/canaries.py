@@ -6,7 +6,7 @@ import json
 import re
 import urllib.parse
 
-VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8 Lm&x'  # something of everything that is escaped anywhere
+VALUE = 'Zq7/kV+9"w\\\u00e9 \u00df8 Lm&x'  # characters that some encoding escapes
 
 
 def u_escaped(text):

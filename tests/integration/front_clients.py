@@ -1,4 +1,4 @@
-"""Clients of 'mcpreel record --listen … -- CMD': how they begin, what they ask, and what is to be seen of it afterwards."""
+"""Clients of 'mcpreel record --listen … -- CMD': their handshake, their requests, and the records of them."""
 import json
 import pathlib
 import time
@@ -12,7 +12,7 @@ def recorded(program, code=0):
 
 
 def open_session(program, version="2025-11-25"):
-    """A client in a session of its own: the connection, and what it says with each request."""
+    """A client in its own session: the connection, and the headers of each request."""
     client = program.client()
     response = client.post(initialize(version=version))
     assert response.status == 200, response.body
@@ -33,7 +33,7 @@ def stateless_request(request_id, method, **params):
 
 
 def start_time(pid):
-    """When it began, which tells it from another with its number; None if it has ended."""
+    """Its start time, which distinguishes it from another one with its number; None if it has ended."""
     try:
         state, *rest = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

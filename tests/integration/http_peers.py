@@ -1,4 +1,4 @@
-"""Peers on HTTP that do exactly what a test says, byte by byte, on plain sockets of 127.0.0.1.
+"""Clients and servers on HTTP that are scripted byte by byte, on plain sockets of 127.0.0.1.
 
 `Upstream` is a server: each connection runs `serve(conn)` in a thread of its own. `Client` is one connection
 of a client. `Program` is mcpreel listening, recording or replaying. Every wait is limited to WAIT seconds,
@@ -29,7 +29,7 @@ class ConnectionEnded(Exception):
 
 
 class Bytes:
-    """A socket that is read by what has to come."""
+    """A socket with functions that read the expected text."""
 
     def __init__(self, sock):
         self.sock = sock
@@ -59,7 +59,7 @@ class Bytes:
         return part
 
     def rest(self):
-        """All that comes until the end; whether it was a reset is of no account."""
+        """All bytes until the end, which may be a reset."""
         try:
             while True:
                 self.more()
@@ -192,7 +192,7 @@ class Connection(Bytes):
         self.send(LAST_CHUNK)
 
     def wait_end(self):
-        """Until the client's end is there; whatever comes before it is returned."""
+        """Waits for the client's end; returns the bytes before it."""
         return self.rest()
 
 
@@ -203,7 +203,7 @@ def serve_json(conn):
 
 
 class Upstream:
-    """A server of the test's; `seen` has (connection, request) in the order they came."""
+    """A server of the test; `seen` has (connection, request) in order of arrival."""
 
     def __init__(self, serve=serve_json, tls=None, port=0):
         self.serve, self.tls = serve, tls
@@ -242,7 +242,7 @@ class Upstream:
             finally:
                 conn.close()
         except OSError:
-            pass  # the client left in the middle of something, which is its right
+            pass  # the client disconnected during an exchange, which is allowed
         except Exception as why:  # shown by the test that uses the server
             self.errors.append(why)
         self.done.put(number)
@@ -294,7 +294,7 @@ class Client(Bytes):
 
 
 def no_response_after(requested):
-    """A server that takes a request, says so, and gives no answer."""
+    """A server that reads a request, reports that, and sends no response."""
     def serve(conn):
         conn.request()
         requested.set()
@@ -303,7 +303,7 @@ def no_response_after(requested):
 
 
 class Program:
-    """mcpreel, listening on a port of its own choice."""
+    """mcpreel, listening on a port that the system chose."""
 
     def __init__(self, words, env=None, cwd=None, pass_fds=()):
         self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -322,7 +322,7 @@ class Program:
         return Client(self)
 
     def stop(self, signum=signal.SIGINT):
-        """Its exit code; what it said is in `out` and `err` then."""
+        """Returns the exit code; `out` and `err` have the output then."""
         if self.process.returncode is None:
             if signum:
                 self.process.send_signal(signum)

@@ -1,4 +1,4 @@
-"""Clients that are slow on purpose: with their heads, with their bodies, with taking what they asked for."""
+"""Clients that are slow on purpose: with their heads, with their bodies, with reading the responses."""
 import contextlib
 import socket
 
@@ -10,12 +10,12 @@ HEAD = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json
 
 
 def serve(conn):
-    """Streams that say more than anybody takes to who asks for one; JSON for the others."""
-    conn.sock.settimeout(None)  # it is not for us to lose patience
+    """Streams with more events than any client reads; JSON for clients that accept no stream."""
+    conn.sock.settimeout(None)  # the test must not time out first
     while request := conn.request():
         if request.method == "GET":
             conn.sse()
-            with contextlib.suppress(OSError):  # the client is given up
+            with contextlib.suppress(OSError):  # the client has timed out
                 while True:
                     conn.event("x" * 65536)
             return
@@ -35,7 +35,7 @@ def slow_body(program):
 
 
 def slow_reader(program):
-    """Asks for more than it has room for, and takes nothing."""
+    """Requests more than its buffers can hold, and reads nothing."""
     client = program.client()
     client.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.send(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")

@@ -154,7 +154,7 @@ CHUNKS_REFUSED = [
     ("a body of NULs", b"\0\0\0\0\0\0\0\0"),
 ]
 
-# Odd, but there is one way only to read it: name, bytes, what the server is asked instead and with which body.
+# Unusual but unambiguous: name, bytes, the request line and the body that the server gets.
 TAKEN = [
     ("a request in a body", POST + b"Content-Length: %d\r\n" % len(SECOND) + END + SECOND, b"POST /mcp HTTP/1.1", SECOND),
     ("a request in a chunk", POST + CHUNKED + END + b"%x\r\n%s\r\n0\r\n\r\n" % (len(SECOND), SECOND), b"POST /mcp HTTP/1.1", SECOND),

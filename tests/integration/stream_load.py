@@ -26,7 +26,7 @@ STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encodi
 LAST = b"0\r\n\r\n"
 NO_PORT_YET = 24  # IP_BIND_ADDRESS_NO_PORT: the port is chosen for the pair of addresses
 VERSION = "2025-11-25"
-ABORTING = -1  # who will not wait for the end
+ABORTING = -1  # clients that disconnect before the end
 WAIT = 300  # seconds in which something must happen
 
 
@@ -35,7 +35,7 @@ def text(message):
 
 
 def call(who):
-    """The same id for all; only the argument tells them apart."""
+    """All have the same id; only the argument distinguishes them."""
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t", "arguments": {"who": who}}}
 
 
@@ -109,7 +109,7 @@ class ConnectionSet:
         self.poll.register(conn.sock.fileno(), select.EPOLLIN)
 
     def receive(self):
-        """Those to whom something has come."""
+        """Those with new bytes."""
         ready = self.poll.poll(WAIT, 1024)
         if not ready:
             sys.exit(f"nothing came for {WAIT} s, on any of {len(self.conns)} connections")

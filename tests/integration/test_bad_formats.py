@@ -134,7 +134,7 @@ def cassette(**changes):
 
 
 GOOD = {**LINES, "cassette": cassette()}
-MESSAGE = {  # a line with a message that says `text`, in each
+MESSAGE = {  # a line with a message that contains `text`, in each format
     "recording": lambda text: b'{"type":"message","seq":3,"ts":"%s","dir":"c2s","msg":%s}' % (TIME.encode(), text),
     "trace": lambda text: b'{"t":"%s","dir":"in","raw":%s}' % (TIME.encode(), text),
     "jsonrpc": lambda text: text,
@@ -171,7 +171,7 @@ NOT_JSON = {
     "Latin-1": b'{"method":"caf\xe9"}',
     "a stray byte": b'{"method":"x"\xff}',
 }
-PYTHONS = ("NaN", "infinity")  # Python reads them, and so does who reads what it wrote
+PYTHONS = ("NaN", "infinity")  # Python reads them, and so do readers of its output
 NOT_A_LINE = {  # JSON, but not what a line may be
     "a number": b"7", "a string": b'"x"', "null": b"null", "an empty array": b"[]", "an array of objects": b"[{}]",
     "an empty object": b"{}",

@@ -19,10 +19,10 @@ import time
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.timeout(180)  # what waits for ever must not do so in silence
+pytestmark = pytest.mark.timeout(180)  # a wait without end must fail the test
 OPTIMISED = ROOT / "build" / "mcpreel"
-LIMIT_KB = 256 * 1024  # the longest line there may be, twice, and something around it
-SECONDS = 60  # for a machine that has other things to do; all of this takes less than one
+LIMIT_KB = 256 * 1024  # twice the longest line, and a margin
+SECONDS = 60  # for a loaded machine; all of this takes less than one
 
 HEADER = ('{"type":"header","version":"1.0","recorded_at":"2026-11-15T21:00:00Z","upstream":"u",'
           '"thoughtjack_version":"0.3.0","us":0}\n')

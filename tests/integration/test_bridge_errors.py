@@ -1,4 +1,4 @@
-"""A client on stdio and a server on HTTP that gives no answer: the client is told why, and so is the recording."""
+"""A client on stdio and a server on HTTP without a response: the client gets an error with the reason, and the recording has it."""
 import json
 
 import pytest
@@ -37,7 +37,7 @@ def test_a_rejecting_server_gives_the_client_an_error(upstream, bridge, mcpreel,
 
 
 def assert_reported(one, mcpreel, run, status, error_text):
-    """The recording says why the only exchange that had to have an answer has none, and so do those who show it."""
+    """The recording has the reason why the only exchange that needs a response has none, and the commands show it."""
     assert [line["why"] for line in records_of(recorded(one), "http", ev="end") if "why" in line] == [error_text]
     shown = run([mcpreel, "show", one.file]).out.decode()
     assert f"http {status}" in shown and error_text in shown and "pending" not in shown
@@ -55,7 +55,7 @@ def test_an_invalid_response_gives_the_client_an_error(upstream, bridge, mcpreel
     one = bridge(upstream(lambda conn: conn.request() and (conn.respond(json_=body) if body else conn.respond(status))))
     response = one.get_response(call(1))
     if body:
-        assert response == body  # whatever a server says passes
+        assert response == body  # all messages of a server are forwarded
         response = one.receive()
     assert response == {"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": error_text, "data": {"httpStatus": status}}}
     assert one.close() == 0

@@ -1,4 +1,4 @@
-"""A client on stdio and a server on HTTP whose streams break off: how often it is asked to go on, and what comes of that."""
+"""A client on stdio and a server on HTTP whose streams are aborted: the number of resumptions, and their results."""
 import queue
 
 from bridging import bridge, initialized, initialize_response, recorded, session_server, stdio, upstream  # noqa: F401
@@ -13,7 +13,7 @@ def resumptions(server):
 
 
 def resumable_server(upstream, stream):
-    """A server that tells each call a place to go on from, at once; `stream` says what comes there."""
+    """A server that at once sends each call an event id to resume from; `stream` has the events of the resumed stream."""
     def calls(conn, request):
         conn.sse()
         conn.event("", id="1", retry=0)

@@ -96,7 +96,7 @@ def test_every_printed_command_works(demo, run, name):
     assert response["id"] == 7 and [t["name"] for t in response["result"]["tools"]] == ["weather", "count", "divide", "haiku"]
 
 
-def test_verify_says_what_the_demo_says_of_it(demo, run):
+def test_the_verify_commands_of_the_demo_give_its_results(demo, run):
     """Both commands of the third part, with their results."""
     out = demo().out.decode()
     part = out[out.index("\n3 "):out.index("\n4 ")]

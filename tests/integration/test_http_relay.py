@@ -40,7 +40,7 @@ def chunk(data):
 
 
 class ByteSocket:
-    """A socket that is read until something is there, and never for long."""
+    """A socket that is read until some bytes have come, with a time limit."""
 
     def __init__(self, sock):
         sock.settimeout(PATIENCE)
@@ -404,7 +404,7 @@ def kinds(r):
 @pytest.mark.parametrize("framing, body", [(LENGTH, CALL), (CHUNKS, chunk(CALL[:30]) + chunk(CALL[30:]) + chunk(b""))],
                          ids=["length", "chunks"])
 def test_without_a_server_requests_are_read_completely(server, record, framing, body, expect):
-    """Most clients send head and body one after the other; what they say is recorded all the same, and the error is for it."""
+    """Most clients send head and body in two writes; the message is recorded nevertheless, and the error belongs to it."""
     r = record(server.port)
     server.close()
     client = r.connect()

@@ -1,8 +1,7 @@
 """Secrets that are found while 'mcpreel record --url' runs, in every way in which a message may repeat them.
 
 Ids of sessions, values of headers that are not kept, keys in the client's own address: each repeated by the
-other side in many encodings and in every place a recording is made of. Nothing of it is left in any file or
-in anything that was said. The searcher shares nothing with the program.
+other side in many encodings and in every place a recording is made of. No file and no output has any of them. The searcher shares nothing with the program.
 """
 import json
 import os
@@ -58,7 +57,7 @@ def stream(conn, *lines):
 ANSWER = '{"jsonrpc":"2.0","id":1,"result":{"a":["x %s y"]}}'
 ERROR = '{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"no %s","data":{"%s":1}}}'
 
-# name: how the server says the text, and whether it is to be JSON's spelling of it.
+# name: the template of the server's message, and whether the text is escaped as in JSON.
 CARRIERS = {
     "message": (lambda c, t: c.respond(body=(ANSWER % t).encode(), headers=[("Content-Type", "application/json")]), True),
     "error": (lambda c, t: c.respond(400, body=(ERROR % (t, t)).encode(), headers=[("Content-Type", "application/json")]), True),
@@ -78,7 +77,7 @@ NOT_RECORDED = ("redirect", "reason", "endpoint")  # of these nothing is recorde
 
 
 class Recorder:
-    """A server that opens a session and then says what it is told to, and mcpreel in front of it."""
+    """A server that opens a session and then sends given messages, with mcpreel before it."""
 
     def __init__(self, mcpreel, directory, *options, file="r.jsonl"):
         self.directory, self.file = directory, directory / file
@@ -202,7 +201,7 @@ def test_keys_in_the_url_of_a_request_are_not_recorded(recorder):
 
 
 def test_the_key_in_the_server_url_is_removed_from_messages(mcpreel, tmp_path):
-    """Though the client, who comes to '/', never says it."""
+    """Although the client, which connects to '/', never sends it."""
     key = "9d1f6c2a111142228333"
 
     def serve(conn):

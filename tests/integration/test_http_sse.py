@@ -200,7 +200,7 @@ def test_a_session_is_recorded_and_replayed(http_sse_server, record, start, how)
     assert len(answers) == 3 and all("latency_ms" in m and m["stream"] == 1 for m in answers)
 
     replay = start("replay", program.file, "--match", "by-request")
-    assert replay.path == "/sse"  # what the recording does not tell can be anything, but is not told
+    assert replay.path == "/sse"  # unrecorded data can be anything, but are not logged
     assert steps(HttpSseClient(replay)) == received
     assert steps(HttpSseClient(replay, replay.path)) == received
 
@@ -265,7 +265,7 @@ BEFORE = {
 
 @pytest.fixture
 def stream_of(record):
-    """The program in front of a server that says these pieces, each when the client has the one before, and what came of them."""
+    """The program before a server that sends these pieces, each when the client has the one before; returns the result."""
     made = []
 
     def launch(*pieces, **request_options):
@@ -458,13 +458,13 @@ def test_a_client_that_tries_streamable_http_first_falls_back(http_sse_server, r
     http_response = replay.client().post(call(5, "initialize", protocolVersion="2025-06-18"), path="/a/sse")
     assert (http_response.status, http_response.get("allow"), http_response.body) == (405, "GET", b"no posts here")
     assert steps(HttpSseClient(replay)) == received
-    # Anywhere else it speaks that, too.
+    # At other paths it serves Streamable HTTP, too.
     http_response = replay.client().post(call(5, "initialize", protocolVersion="2024-11-05", capabilities={}), path="/mcp")
     assert http_response.status == 200 and http_response.get("mcp-session-id") and http_response.json["result"]["serverInfo"]["name"] == "s"
 
 
 def test_a_client_of_streamable_http_only_gets_a_hint(http_sse_server, record):
-    """It has nothing but a status; who looks at standard error is told what that means."""
+    """The response has only a status; standard error has its meaning."""
     program = record(http_sse_server())
     for n in range(2):
         assert program.client().post(call(n, "initialize", protocolVersion="2025-11-25"), path="/a/sse").status == 405
@@ -480,7 +480,7 @@ def test_a_stdio_recording_is_served_over_http_sse(mcpreel, run, start, tmp_path
 
 
 def test_a_recording_of_several_transports_is_served_to_each(mcpreel, start, tmp_path):
-    """Sessions of Streamable HTTP need a name, those of HTTP+SSE have none: the one does not make the other odd."""
+    """Sessions of Streamable HTTP have an id, those of HTTP+SSE have none: neither is a finding about the other."""
     initialize_request = call(0, "initialize", protocolVersion="2024-11-05", capabilities={}, clientInfo={"name": "c", "version": "1"})
     program = start("record", "-o", tmp_path / "r.jsonl", "--upstream", f"'{mcpreel}' demo server")
     first = program.client().post(initialize_request, path="/mcp")

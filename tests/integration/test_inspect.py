@@ -241,6 +241,6 @@ def test_progress_is_shown_on_a_terminal_and_removed_at_the_end(words, mcpreel, 
 def test_rows_on_the_same_terminal_are_not_mixed_with_progress(mcpreel):
     terminal_output = watch([mcpreel, "show", "-", "id:1"], out_too=True)
     drawn = re.findall(rb"reading -  [0-9.]+ MB *\r( +\r|reading|)", terminal_output)
-    assert drawn and all(drawn), drawn  # wiped or drawn again before anything else is said
+    assert drawn and all(drawn), drawn  # erased or redrawn before any other output
     rows = re.findall(rb"^(?:.*\r)? *\d+ +\d+\.\d+ +client +tools/call tool-0 +ok .*\r$", terminal_output, re.M)
     assert len(rows) == 14 * 2000

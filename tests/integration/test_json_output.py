@@ -226,7 +226,7 @@ def tool(name, id_=1, **params):
 
 
 def recording_with_server_request(seq):
-    """A session with a call during which the server asks the client."""
+    """A session with a server request during a call."""
     return HEADER + "".join([
         message(seq, "c2s", **INITIALIZE), message(seq + 1, "s2c", id="i", result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
                                                                                    "serverInfo": {"name": "s", "version": "1"}}),

@@ -19,7 +19,7 @@ def serve(conn):
 
 @pytest.fixture
 def recorded(mcpreel, tmp_path):
-    """Records one call, and has the cassette and what was said on standard error."""
+    """Records one call; returns the cassette and standard error."""
     server = Upstream(serve)
 
     def record(*options, path="/mcp"):

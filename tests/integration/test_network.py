@@ -1,4 +1,4 @@
-"""No network but what was asked for: the system calls of every command, as strace sees them."""
+"""No connections except the requested ones: the system calls of every command, as strace reports them."""
 import json
 import os
 import re
@@ -108,7 +108,7 @@ def end(program):
 
 
 def close(program):
-    """Whatever became of the test: who is traced would outlive strace, and be waited for."""
+    """Also after a failed test: a traced process would outlive strace."""
     signal_traced(program, signal.SIGKILL)
     program.close()
 
@@ -138,7 +138,7 @@ def test_replay_sends_no_network_request(mcpreel, traced, recording, listen, hos
 
 
 def test_record_connects_to_its_server_only(mcpreel, traced, tmp_path):
-    """An address needs no name service, and what a server or a client says of other addresses is not followed."""
+    """An address needs no name service, and addresses in messages of a client or server are not contacted."""
     def respond_once(conn):
         while conn.request():
             conn.respond(status=307, headers=[("Location", "http://192.0.2.7/elsewhere"), ("Link", "<http://192.0.2.8/>; rel=preload"),
@@ -161,7 +161,7 @@ def test_record_connects_to_its_server_only(mcpreel, traced, tmp_path):
 
 
 def test_tls_to_an_address_uses_no_name_service(mcpreel, traced, tmp_path):
-    """libcurl connects here; the server does not speak TLS, which makes no difference."""
+    """libcurl connects here; the server has no TLS, which makes no difference."""
     upstream = Upstream(lambda conn: conn.close())
     program = serve(traced, mcpreel, "-q", "record", "-o", tmp_path / "r.jsonl", "--listen", "127.0.0.1:0", "--url",
                     upstream.url.replace("http:", "https:"))

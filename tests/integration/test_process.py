@@ -20,7 +20,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(300)
 CEILING = 60  # seconds that nothing takes, however busy the machine is
-EXIT_LIMIT_S = 6  # seconds until everybody is gone: 3 are promised, and 16 sessions are ended at a time
+EXIT_LIMIT_S = 6  # seconds until all processes have ended: 3 are documented, and 16 sessions are ended at a time
 SILENT_LIMIT_S = 2  # seconds after which a silent server would have been ended
 
 
@@ -101,8 +101,8 @@ assert len(SERVERS) >= 15
 
 
 class CpuClock:
-    """Seconds as they would pass if everybody who wants to run had a processor: half as fast while twice
-    as many want one, and not at all while even a thread that only sleeps is not woken."""
+    """Seconds that pass more slowly on a loaded machine: half as fast while twice as many threads as processors
+    are runnable, and not at all while a sleeping thread is not woken."""
 
     TICK = 0.02
 
@@ -135,7 +135,7 @@ def process_exists(pid):
 
 
 class ExitCase:
-    """One server, one session, one end. Everybody who was started holds the mark until its end."""
+    """One server, one session, one end. Every started process holds the mark until its end."""
 
     def __init__(self, mcpreel, folder, one, end, clock):
         self.one, self.end, self.clock = one, end, clock
@@ -357,7 +357,7 @@ def test_killing_the_watchdog_kills_the_server(mcpreel, tmp_path):
 
 
 def test_a_process_with_its_own_session_may_stay(mcpreel, tmp_path):
-    """A daemon wants to outlive those who started it, and would if we were not there."""
+    """A daemon is meant to outlive the processes that started it."""
     script = "setsid sh -c 'echo $$ >daemon; exec sleep 1000' </dev/null >/dev/null 2>&1 & echo up; cat"
     with start(mcpreel, tmp_path / "r.jsonl", "sh", "-c", script, cwd=tmp_path) as p:
         assert p.stdout.read(3) == b"up\n"
@@ -383,7 +383,7 @@ ECHO_SERVER = ["sed", "-u", r's/"method":"[^"]*"/"result":{}/']
 
 
 def test_a_session_ended_after_its_response_leaves_a_complete_recording(mcpreel, tmp_path):
-    """As a client does that first asks a sibling which revision it speaks."""
+    """As a client that first requests the version from another process of the server."""
     discover_request = b'{"jsonrpc":"2.0","id":"server-discover-probe-1","method":"server/discover"}\n'
     for i in range(10):
         with start(mcpreel, tmp_path / f"probe-{i}.jsonl", *ECHO_SERVER) as probe:
@@ -547,7 +547,7 @@ def check_full_pipes(path, messages, pause):
 
 @pytest.fixture
 def steady_path(tmp_path):
-    """In memory, if there is enough: what a disk that stalls is behind with takes room, too, and is not what is asked for."""
+    """In memory, if there is enough: the queue of a slow disk would need memory, too, and is not the subject."""
     shared = pathlib.Path("/dev/shm")
     has_space = shared.is_dir() and shutil.disk_usage(shared).free > 1 << 30
     with tempfile.TemporaryDirectory(dir=shared if has_space else tmp_path) as folder:

@@ -71,7 +71,7 @@ def round_trip(process, i):
 
 
 def finish(process):
-    """The rest of what it says, and its exit code."""
+    """The rest of its output, and its exit code."""
     process.stdin.close()
     out, err = process.stdout.read(), process.stderr.read()
     return process.wait(60), out, err
@@ -94,7 +94,7 @@ def message_burst(rng, ids):
 
 
 def send_until_killed(process, rng):
-    """Talks without waiting for answers, and is killed at some moment. The lines that came whole."""
+    """Sends without waiting for responses, and is killed at some moment. Returns the complete lines."""
     after_first_response = rng.random() < 0.8  # else while it starts
     kill_timer = threading.Timer(rng.uniform(0, 0.02), process.kill)
 
@@ -137,7 +137,7 @@ def killed_round(mcpreel, folder, seed):
     they are in the file."""
     rotate = ["--rotate", "30kB"] if seed % 3 == 0 else []
     reading, writing = os.pipe()  # held by the server: its end shows that the server is gone
-    # The server notes what it got, and says it again.
+    # The server logs its input, and sends it back.
     with ended(start(mcpreel, "-v", "record", "-o", folder / "r.jsonl", *rotate, "--", "tee", folder / "received",
                      pass_fds=[writing])) as p:
         os.close(writing)
@@ -192,7 +192,7 @@ def test_a_recording_truncated_at_any_byte_is_usable(run, mcpreel, tmp_path):
     ran = run([mcpreel, "-q", "--json", "check", *cuts], timeout=120)
     known = len(b'{"type":"header"')
     for cut, verdict in enumerate(json.loads(ran.out)["files"], 1):
-        if cut < known:  # too short to be told for one
+        if cut < known:  # too short to be recognized as one
             continue
         head = full_text[:cut]
         count = sum(b'"type":"message"' in line and is_json(line) for line in head.split(b"\n"))
@@ -215,7 +215,7 @@ def test_temporarily_missing_space_loses_nothing(mcpreel, tmp_path):
     path = tmp_path / "r.jsonl"
     with ended(limited(mcpreel, path, "--strict")) as p:
         for i in range(200):
-            round_trip(p, i)  # long after there is no more room
+            round_trip(p, i)  # long after the disk is full
         assert path.stat().st_size <= FULL
         subprocess.run(["prlimit", f"--pid={p.pid}", "--fsize=unlimited:unlimited"], check=True)
         while len(path.read_bytes().splitlines()) < 402:  # header, start; then both sides are silent
@@ -248,14 +248,14 @@ def test_permanently_missing_space_does_not_disturb_the_session(strict, mcpreel,
     kept = len(messages(path))
     assert len(error_output) == 4 and error_output[3] == f"mcpreel: warning: recorded only {kept} of 400 messages in {path}"
     assert 20 < kept < 400 and path.read_bytes().endswith(b"\n") and path.stat().st_size <= FULL
-    *_, footer = lines = lines_of(path)  # lines at the end made room for the gap and the footer
+    *_, footer = lines = lines_of(path)  # lines at the end were removed for the gap and the footer
     gaps = [line for line in lines if line["type"] == "gap"]
     assert sum(g["messages"] for g in gaps) == 400 - kept and {g["why"] for g in gaps} == {"File too large"}
     assert footer["type"] == "footer" and [e["seq"] for e in messages(path)] == list(range(1, kept + 1))
 
 
 def test_totals_of_a_plain_recording_count_the_written_lines(mcpreel, tmp_path):
-    """There is no gap to tell the difference. No message overtakes the one that does not fit."""
+    """The recording has no gap. No message overtakes the one that does not fit."""
     path = tmp_path / "r.jsonl"
     big = request_bytes(1).replace(b"}", b',"params":{"x":"' + b"x" * FULL + b'"}}')
     with ended(limited(mcpreel, path, "--plain")) as p:
@@ -327,7 +327,7 @@ def end_of(path, count):
 
 
 def test_lines_over_the_memory_limit_are_a_gap_at_their_position(mcpreel, tmp_path):
-    """64 MB wait; the rest is missing, and how much of it the file says to the message."""
+    """64 MB are queued; the others are dropped, and the gap has their exact number."""
     path, size, count = tmp_path / "r.jsonl", 1 << 20, 80
     big = json.dumps({"jsonrpc": "2.0", "method": "x", "params": {"text": "y" * size}}).encode() + b"\n"
     with ended(start("prlimit", f"--fsize={FULL}:unlimited", mcpreel, "record", "-o", path, "--", "cat")) as p:

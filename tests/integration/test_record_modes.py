@@ -129,7 +129,7 @@ def test_a_pending_file_leaves_the_recording_alone(replay, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["append", "rewrite"])
-def test_a_server_that_dies_changes_nothing_but_answered_calls(replay, tmp_path, mode):
+def test_a_server_that_exits_changes_only_calls_with_a_response(replay, tmp_path, mode):
     file = tmp_path / "a.jsonl"
     replay("once", file, "a")
     before = file.read_bytes()
@@ -183,7 +183,7 @@ def test_rewrite_keeps_the_old_file_if_the_server_dies(mcpreel, upstream, stdio,
     assert file.read_bytes() == before
 
 
-def test_a_second_writer_is_told_the_first(replay, mcpreel, tmp_path):
+def test_a_second_writer_gets_an_error_that_names_the_first(replay, mcpreel, tmp_path):
     file = tmp_path / "a.json"
     replay("once", file, "a")
     for mode, path in (("append", file), ("rewrite", file), ("once", tmp_path / "new.jsonl")):

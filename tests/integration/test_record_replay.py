@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(180)  # what waits for ever must not do so in silence
 SCHEMA = json.loads((ROOT / "docs/formats/recording.schema.json").read_text())
 
-# Answers every request after saying that it does, complains on stderr, and asks one question.
+# Sends a notification before every response, writes to stderr, and sends one server request.
 SERVER = r"""
 import json, sys
 def say(**message):
@@ -383,7 +383,7 @@ def replayed(run, mcpreel, path, lines, *options):
 
 
 def run_client(command, lines):
-    """A client that waits for each answer before it asks on; everything it got, and the exit code."""
+    """A client that waits for each response before its next request; returns everything it got, and the exit code."""
     got = []
     with ended(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE)) as p:
@@ -463,7 +463,7 @@ def test_a_signal_ends_a_replay_whose_output_is_not_read(mcpreel, tmp_path):
         p.stdin.write(request(1, "tools/list").encode())
         p.stdin.flush()
         p.stdout.read(1)  # it is answering, and now stuck
-        for _ in range(100):  # the first asks it to finish, the next to stop waiting
+        for _ in range(100):  # the first one ends the session, the next one ends the wait
             p.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 assert p.wait(0.1) == 0

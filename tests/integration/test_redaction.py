@@ -1,8 +1,7 @@
 """A canary in every encoding, in every place a recording is made of, and no trace of it anywhere after.
 
-The searcher (canaries) shares nothing with the program: it undoes every encoding it knows, again and again,
-and looks. Each cell is first shown to be one: the searcher finds the canary in what the peers say, and
-in what is recorded without redaction.
+The search (canaries) shares no code with the program: it removes every known encoding, repeatedly, and compares.
+Each cell is validated first: the search finds the canary in the messages, and in a recording without redaction.
 """
 import base64
 import gzip
@@ -27,8 +26,7 @@ DIGITS = "8675309421357"
 
 DONE = b'{"jsonrpc":"2.0","method":"done"}\n'
 
-# A server that says what it was told to: lines of "out", "err" or "err1" (byte by byte) and the bytes in
-# base64, or "x" and how many of those; then that it is done.
+# A server that writes given bytes: lines of "out", "err" or "err1" (byte by byte) and the bytes in base64, or "x" and a count; then it reports the end.
 REPEATING_SERVER = textwrap.dedent("""
     import base64, os, sys
     for line in open(sys.argv[1]):
@@ -78,7 +76,7 @@ def notify(params, method="notifications/message"):
     return '{"jsonrpc":"2.0","method":"%s","params":%s}' % (method, params)
 
 
-# name: who says it, and the line around the text; "%s" is JSON's spelling of it, unless `plain`.
+# name: the sender, and the line around the text; "%s" is the text escaped as in JSON, unless `plain`.
 CARRIERS = {
     "tool arguments": ("client", call("x %s y")),
     "tool result": ("server", result('{"content":[{"type":"text","text":"x %s y"}]}')),
@@ -117,7 +115,7 @@ def repeating_server(tmp_path):
 
 
 class Session:
-    """One recording: what to say, where it went."""
+    """One recording: the messages, and the files."""
 
     def __init__(self, mcpreel, repeating_server, directory):
         self.mcpreel, self.repeating_server, self.directory = mcpreel, repeating_server, directory

@@ -406,7 +406,7 @@ def slow(tmp_path):
 
 
 def start_slow(mcpreel, path, *options):
-    """Its slow call is on its way: the fast one, asked for later, was answered."""
+    """Its slow call is pending: the fast one, requested later, has its response."""
     p = subprocess.Popen([mcpreel, "replay", "--match", "by-request", "--timing", *options, path], stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     p.stdin.write("".join(json.dumps(m) + "\n" for m in (call("slow", n=1), call("fast", n=2))).encode())
@@ -448,7 +448,7 @@ def test_a_miss_that_ends_the_replay_does_not_drop_other_responses(slow, mcpreel
     assert got[1] == result("slow", "slow") and p.returncode == 1
 
 
-# --- what the report tells
+# --- the report
 
 def test_a_client_of_another_protocol_is_a_reported_failure(recording, run, mcpreel, tmp_path):
     stateless_request = request(1, "tools/list", _meta={"io.modelcontextprotocol/protocolVersion": "2026-07-28"})

@@ -16,7 +16,7 @@ from test_replay import SESSION, call, request, result, write_recording
 EXIT_LIMIT_S = 15
 NEW = request("new", "prompts/list")
 
-# Answers its greeting and nothing else; that it was asked something is told by connecting to a port.
+# Responds only to initialize; it reports other requests by connecting to a port.
 SILENT_SERVER = r"""
 import json, socket, sys
 for line in sys.stdin:
@@ -52,7 +52,7 @@ def silent_server(request, tmp_path, upstream):  # noqa: F811
 
 @pytest.fixture
 def replay(mcpreel, tmp_path):
-    """A replay over HTTP, and a client that has a session in it: what asks without waiting, and what waits."""
+    """A replay over HTTP, and a client with a session: one function sends without waiting, one waits."""
     started = []
 
     def start(*words):
@@ -108,7 +108,7 @@ def test_http_clients_get_errors_for_pending_passthrough_requests(replay, record
 
 
 def test_a_signal_after_the_end_of_a_stdio_client_is_handled(stdio, recording, silent_server):  # noqa: F811
-    """As clients do whose server does not end by itself."""
+    """As clients do if their server does not exit by itself."""
     words, wait = silent_server
     one = stdio("replay", "--on-unmatched", "passthrough", recording, *words)
     one.send(initialize(), NEW)

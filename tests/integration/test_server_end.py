@@ -40,7 +40,7 @@ read()
 time.sleep(600)
 """
 PACES = {"now and then": {"SERVER_PACE": "0.3", "SERVER_TEXT": "1"}, "without pause": {"SERVER_PACE": "0", "SERVER_TEXT": "60000"}}
-UNREAD_MAX = 4 << 20  # bytes that are taken of a server after its end was asked for
+UNREAD_MAX = 4 << 20  # bytes that are read from a server after its end was requested
 
 
 @pytest.fixture(params=PACES)
@@ -67,7 +67,7 @@ def record(mcpreel, tmp_path, writing_server):
 
 
 def client_of_writing_server(program):
-    """A client whose server talks from now on: the connection, its headers, and the server's pid."""
+    """A client whose server starts to send: the connection, its headers, and the server's pid."""
     client, session = open_session(program)
     return client, session, client.post(tool(1, "talk"), headers=session).json["result"]["pid"]
 

@@ -91,7 +91,7 @@ def line(**members):
 
 
 def rich_recording():
-    """Every kind of thing that a filter can ask for, at least once."""
+    """Everything that a filter can select, at least once."""
     lines = [line(type="header", version="1.0", recorded_at="2026-11-15T21:00:00Z", upstream="u",
                   thoughtjack_version="0.3.0", name="nightly", us=0)]
     seq = 0
@@ -385,7 +385,7 @@ class FollowedOutput:
             time.sleep(0.02)
 
     def end(self, code=0):
-        """How it ended, and what it said on standard error."""
+        """Its exit code and standard error."""
         assert self.process.wait(30) == code
         os.set_blocking(self.process.stdout.fileno(), True)
         self.out += self.process.stdout.read()

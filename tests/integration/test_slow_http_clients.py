@@ -1,6 +1,6 @@
-"""Clients that are slow on purpose, among those who are not.
+"""Clients that are slow on purpose, among others.
 
-How long the slow ones have is tested without waiting, on the modules that know it, and with waiting in 'make endurance'.
+Unit tests check the time limits without waiting, 'make endurance' with waiting.
 """
 import contextlib
 import json
@@ -38,7 +38,7 @@ def test_a_body_sent_in_pieces_is_one_body(mcpreel, tmp_path):
 
 
 def test_a_client_that_sends_requests_and_reads_nothing_has_bounded_cost(tmp_path):
-    """Gigabytes of answers, all asked for before any is taken."""
+    """Gigabytes of responses, all requested before any is read."""
     path, large = tmp_path / "r.jsonl", "x" * 100_000
     messages = [("c2s", {"jsonrpc": "2.0", "id": 1, "method": "resources/list"}),
                 ("s2c", {"jsonrpc": "2.0", "id": 1, "result": {"resources": [], "x": large}})]

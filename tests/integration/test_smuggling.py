@@ -88,7 +88,7 @@ def replayer(mcpreel, tmp_path_factory):
 
 
 def assert_rejected(client, status):
-    """One answer, which says so, and then the end."""
+    """One HTTP response with the reason, and then the end."""
     response = client.read_response()
     assert (response.status, response.get("connection")) == (status, "close")
     assert response.json["error"]["message"]

@@ -19,7 +19,7 @@ def serve_comments(conn):
 
 
 def noise_of(lines, kind):
-    """How many comments, or lines that are no message, a recording tells of, and in how many lines."""
+    """The number of comments, or of lines that are no message, in a recording, and the number of its lines."""
     lines_with_noise = [line for line in records_of(lines, kind) if kind == "raw" or "comment" in line]
     return sum(line.get("count", 1) for line in lines_with_noise), len(lines_with_noise)
 

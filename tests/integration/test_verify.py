@@ -374,7 +374,7 @@ def test_a_cassette_is_reported_in_the_lines_of_mcp_recorder(mcpreel, run, sessi
     assert lines[-1] == "Result: 7/10 passed, 3 failed"  # the skipped one counts as failed
 
 
-# A server that knows a secret, and says it in every place that verify reports.
+# A server that repeats a secret in every place that verify reports.
 SECRET_REPEATING_SERVER = '''
 import json, os, sys
 secret = os.environ["CANARY_KEY"]
@@ -400,7 +400,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def secret_repeating_server(tmp_path):
-    """A recording with redacted values, and a server that says their values in every response."""
+    """A recording with redacted values, and a server that repeats the values in every response."""
     (tmp_path / "talkative.py").write_text(SECRET_REPEATING_SERVER)
     lines, file = [], tmp_path / "talk.jsonl"
 
@@ -706,7 +706,7 @@ def test_get_and_delete_have_lines_as_in_mcp_recorder(mcpreel, run, session, dem
     assert not [call for call in json.loads(native.out)["calls"] if call["method"].startswith(("GET", "DELETE"))]
 
 
-# A server whose faults cannot be accepted: it asks for a sample, omits progress, violates a schema, or rejects the handshake.
+# A server whose faults cannot be accepted: it sends a sampling request, omits progress, violates a schema, or rejects the handshake.
 FAULTY = '''
 import json, os, sys
 FAULTY = os.environ.get("FAULTY")

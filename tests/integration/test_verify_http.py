@@ -68,7 +68,7 @@ def test_a_get_stream_is_opened_if_one_was_recorded(mcpreel, run, upstream, tmp_
 
 
 def test_a_recording_over_stdio_is_verified_with_a_get_stream(mcpreel, run, upstream, tmp_path):
-    """A stdio client hears everything."""
+    """A stdio client gets everything."""
     file = record(mcpreel, upstream, tmp_path / "a.jsonl", INITIALIZED, CALL)
     assert run([mcpreel, "convert", file, "-o", tmp_path / "a.jsonrpc"]).code == 0
     ran = run([mcpreel, "verify", "--url", upstream.url, tmp_path / "a.jsonrpc"])

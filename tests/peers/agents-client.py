@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The MCP clients of agent frameworks, without a model: each thing that the session 'common' asks for, once.
+"""The MCP clients of agent frameworks, without a model: each request of the session 'common', once.
 
     python tests/peers/agents-client.py FRAMEWORK --url URL
     python tests/peers/agents-client.py FRAMEWORK -- COMMAND…
@@ -39,7 +39,7 @@ async def outcome(asked):
 
 
 async def ask(client, call, read, prompt):
-    """All that is asked, in this order; `call`, `read` and `prompt` take what the framework's methods take."""
+    """All requests, in this order; `call`, `read` and `prompt` have the arguments of the framework's methods."""
     return {
         "tools": await client.list_tools(),
         "called": [await outcome(call(name, arguments)) for name, arguments in CALLS],

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An MCP server on FastMCP: what the session 'common' asks for.
+"""An MCP server on FastMCP, for the session 'common'.
 
     DIR/bin/python tests/peers/fastmcp-server.py          on stdio (DIR from tools/peers fastmcp)
     DIR/bin/python tests/peers/fastmcp-server.py --http   on a free port of the loopback interface; the first

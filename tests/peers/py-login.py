@@ -3,7 +3,7 @@
 
     tests/peers/py-login.py URL
 
-Its user agrees to everything. Calls 'test-tool' and prints what that says.
+Its user agrees to everything. Calls 'test-tool' and prints its result.
 """
 import asyncio
 import sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""An MCP server on the official Python SDK: what server-everything does not do, and a second opinion.
+"""An MCP server on the official Python SDK: the features that server-everything does not have, and a second implementation.
 
     DIR/bin/python tests/peers/py-server.py               on stdio (DIR from tools/peers python)
     DIR/bin/python tests/peers/py-server.py --http PORT   on http://127.0.0.1:PORT/mcp; 0 is any free one
@@ -140,7 +140,7 @@ def grumble(text: str) -> str:
 
 @server.tool()
 async def announce(ctx: Context) -> str:
-    """Tell the client that the lists changed and one resource was updated."""
+    """Notify the client that the lists changed and one resource was updated."""
     await ctx.session.send_tool_list_changed()
     await ctx.session.send_prompt_list_changed()
     await ctx.session.send_resource_list_changed()
@@ -163,19 +163,19 @@ def ask_roots() -> ListRoots:
 
 @server.tool()
 def sample(question: str, said: Annotated[CreateMessageResult, Resolve(ask_model)]) -> str:
-    """Ask the client's model."""
+    """Send a sampling request."""
     return f"{said.model} said: {said.content.text}"
 
 
 @server.tool()
 def elicit(question: str, choice: Annotated[Choice, Resolve(ask_user)]) -> str:
-    """Ask the client's user."""
+    """Send an elicitation request."""
     return f"the user chose {choice.colour}{'' if choice.sure else ', perhaps'}"
 
 
 @server.tool()
 def roots(listed: Annotated[ListRootsResult, Resolve(ask_roots)]) -> list[str]:
-    """Ask for the client's roots."""
+    """Request the client's roots."""
     return [f"{root.name}: {root.uri}" for root in listed.roots]
 
 
