@@ -78,8 +78,10 @@ const struct command cmd_inspect = {
     .about =
         "Shows the recorder and the date, client, server and protocol; for each tool, prompt, "
         "resource and method the number of requests, errors and latencies; tools that were "
-        "never called; all kinds of errors; and findings: lines that are not messages, "
-        "responses without a request, a recording that is cut off.\n\n"
+        "never called; the sizes of definitions and results, which a model reads; all kinds of "
+        "errors; and findings: lines that are not messages, responses without a request, a "
+        "recording that is cut off. Bytes are exact; tokens are an estimate, one for four "
+        "bytes.\n\n"
         "'mcpreel show' lists operations one by one; inspect adds them up. A call is a request "
         "with its retries, the polls of its task and its further pages, and has their total "
         "duration. If the server waited for the client meanwhile, inspect shows both parts of "

@@ -1,6 +1,7 @@
 #include "report/inspect-json.h"
 
 #include "base/clock.h"
+#include "mcp/context-cost.h"
 #include "mcp/error-code.h"
 #include "report/findings.h"
 #include "report/op-stats-json.h"
@@ -197,6 +198,7 @@ static void add_operation(struct json_out *o, const struct op_stats_row *row, bo
     op_stats_json_times(o, OP_STATS_JSON_TOTAL, row->times.total);
     op_stats_json_times(o, OP_STATS_JSON_SERVER, row->times.server);
     op_stats_json_times(o, OP_STATS_JSON_WAIT, row->times.wait);
+    op_stats_json_context(o, row);
     json_out_end_object(o);
 }
 
@@ -246,6 +248,11 @@ static void add_tool(struct json_out *o, const struct stats_tool *tool, bool oth
         json_out_key_bool(o, STR("listed"), tool->advertised);
     }
     key_count(o, STR("calls"), tool->calls);
+    if (tool->definition_bytes) {
+        key_count(o, STR("definition_bytes"), tool->definition_bytes);
+        key_count(o, STR("definition_estimated_tokens"),
+                  mcp_context_tokens(tool->definition_bytes));
+    }
     json_out_end_object(o);
 }
 

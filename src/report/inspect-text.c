@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "base/term.h"
 #include "base/text-wrap.h"
 #include "base/units.h"
+#include "mcp/context-cost.h"
 #include "mcp/error-code.h"
 #include "report/findings.h"
 #include "report/op-stats-text.h"
@@ -396,6 +398,7 @@ static void add_uncalled_tools(const struct inspect_page *p)
 static void add_tools(const struct inspect_page *p)
 {
     const struct capped_table *rows = &p->stats->tools;
+    uint64_t definitions = stats_definition_bytes(p->stats);
     size_t advertised = 0, called = 0;
 
     for (size_t i = 0; i < rows->count; i++) {
@@ -414,6 +417,101 @@ static void add_tools(const struct inspect_page *p)
         buf_printf(p->to, "%zu called, no tools/list", called);
     add_uncalled_tools(p);
     buf_add_ch(p->to, '\n');
+    if (!p->stats->tools_listed)
+        return;
+    buf_printf(p->to, "%*sdefinitions of ", LABEL, "");
+    units_write_bytes(p->to, definitions);
+    buf_printf(p->to, ", about %llu tokens\n",
+               (unsigned long long)mcp_context_tokens(definitions));
+}
+
+static const struct stats_tool *find_listed_tool(const struct stats *s, struct str name)
+{
+    for (size_t i = 0; i < s->tools.count; i++) {
+        const struct stats_tool *tool = s->tools.rows[i];
+        if (tool->advertised && str_eq(tool->name, name))
+            return tool;
+    }
+    return NULL;
+}
+
+static bool is_tool_call(const struct op_stats_row *row)
+{
+    return row->dir == TO_SERVER && str_eq(row->method, STR("tools/call"));
+}
+
+static void set_definition(struct op_stats_row *row, const struct stats_tool *tool)
+{
+    row->listings = 1;
+    row->definition_max = tool->definition_bytes;
+}
+
+/* A listed tool without a row of its own was never called: its definition reaches the model,
+ * too.
+ */
+static bool has_row(const struct op_stats_row *rows, size_t count, struct str tool)
+{
+    for (size_t i = 0; i < count; i++)
+        if (is_tool_call(&rows[i]) && str_eq(rows[i].subject, tool))
+            return true;
+    return false;
+}
+
+/* Fills `rows`: those of all calls, and of tools that were not called. Returns their number. */
+static size_t collect_context(const struct stats *s, struct op_stats_row *rows)
+{
+    size_t calls = s->op_stats.rows.count, n = calls;
+
+    for (size_t i = 0; i < calls; i++) {
+        const struct op_stats_row *row = s->op_stats.rows.rows[i];
+        const struct stats_tool *tool =
+            is_tool_call(row) ? find_listed_tool(s, row->subject) : NULL;
+
+        rows[i] = *row;
+        if (tool)
+            set_definition(&rows[i], tool);
+    }
+    for (size_t i = 0; i < s->tools.count; i++) {
+        const struct stats_tool *tool = s->tools.rows[i];
+
+        if (!tool->advertised || has_row(rows, calls, tool->name))
+            continue;
+        rows[n] = (struct op_stats_row){ .dir = TO_SERVER,
+                                         .method = STR("tools/call"),
+                                         .subject = tool->name };
+        set_definition(&rows[n++], tool);
+    }
+    return n;
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+    const struct op_stats_row *const *x = a, *const *y = b;
+    uint64_t m = (*x)->definition_max + (*x)->result_bytes,
+             n = (*y)->definition_max + (*y)->result_bytes;
+
+    if (m != n)
+        return m > n ? -1 : 1;
+    return *x < *y ? -1 : 1;
+}
+
+/* The largest come first. */
+static void add_context(const struct inspect_page *p)
+{
+    const struct op_stats_text_context page = { NAME, SHOWN_OPERATIONS, p->color };
+    size_t max = p->stats->op_stats.rows.count + p->stats->tools.count, n;
+    struct op_stats_row *rows = mem_alloc((max + 1) * sizeof *rows);
+    const struct op_stats_row **ranked = mem_alloc((max + 1) * sizeof *ranked);
+
+    max = collect_context(p->stats, rows);
+    for (size_t i = 0; i < max; i++)
+        ranked[i] = &rows[i];
+    qsort(ranked, max, sizeof *ranked, compare_costs);
+    n = op_stats_text_context(p->to, &page, ranked, max);
+    if (n > SHOWN_OPERATIONS)
+        buf_printf(p->to, "and %zu more\n", n - SHOWN_OPERATIONS);
+    free(ranked);
+    free(rows);
 }
 
 /* Starts a line below the heading; the count and its unit are red. */
@@ -504,6 +602,7 @@ void inspect_text_write(struct buf *to, const struct stats *s, const struct insp
     add_traffic(&p);
     add_operations(&p, TO_SERVER, "Requests from the client");
     add_operations(&p, TO_CLIENT, "Requests from the server");
+    add_context(&p);
     add_notifications(&p);
     add_tools(&p);
     add_errors(&p);

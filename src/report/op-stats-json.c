@@ -1,5 +1,7 @@
 #include "report/op-stats-json.h"
 
+#include "mcp/context-cost.h"
+
 static void key_count(struct json_out *o, struct str key, uint64_t n)
 {
     json_out_key_int(o, key, (int64_t)n);
@@ -49,4 +51,18 @@ void op_stats_json_times(struct json_out *o, enum op_stats_json_time which,
     key_count(o, keys[which].p50, histogram_quantile(h, 50));
     key_count(o, keys[which].p95, histogram_quantile(h, 95));
     key_count(o, keys[which].max, h->max);
+}
+
+void op_stats_json_context(struct json_out *o, const struct op_stats_row *row)
+{
+    key_count(o, STR("bytes"), row->bytes);
+    key_count(o, STR("results"), row->results);
+    key_count(o, STR("result_bytes"), row->result_bytes);
+    key_count(o, STR("result_max_bytes"), row->result_max);
+    key_count(o, STR("result_estimated_tokens"), mcp_context_tokens(row->result_bytes));
+    if (!row->listings)
+        return;
+    key_count(o, STR("listings"), row->listings);
+    key_count(o, STR("definition_bytes"), row->definition_max);
+    key_count(o, STR("definition_estimated_tokens"), mcp_context_tokens(row->definition_max));
 }

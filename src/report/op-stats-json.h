@@ -22,4 +22,7 @@ enum op_stats_json_time {
 void op_stats_json_times(struct json_out *o, enum op_stats_json_time which,
                          const struct histogram *h);
 
+/* Bytes of messages and results and, of a listed tool, of its definition. */
+void op_stats_json_context(struct json_out *o, const struct op_stats_row *row);
+
 #endif

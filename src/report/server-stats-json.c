@@ -26,20 +26,6 @@ static void add_times(struct json_out *o, const struct op_stats_row *row)
     op_stats_json_times(o, OP_STATS_JSON_WAIT, t->wait ? t->wait : &none);
 }
 
-static void add_context(struct json_out *o, const struct op_stats_row *row)
-{
-    key_count(o, STR("bytes"), row->bytes);
-    key_count(o, STR("results"), row->results);
-    key_count(o, STR("result_bytes"), row->result_bytes);
-    key_count(o, STR("result_max_bytes"), row->result_max);
-    key_count(o, STR("result_estimated_tokens"), mcp_context_tokens(row->result_bytes));
-    if (!row->listings)
-        return;
-    key_count(o, STR("listings"), row->listings);
-    key_count(o, STR("definition_bytes"), row->definition_max);
-    key_count(o, STR("definition_estimated_tokens"), mcp_context_tokens(row->definition_max));
-}
-
 static void add_row(struct json_out *o, const struct op_stats_row *row, bool shared)
 {
     json_out_object(o);
@@ -49,7 +35,7 @@ static void add_row(struct json_out *o, const struct op_stats_row *row, bool sha
         op_stats_json_name(o, row);
     op_stats_json_counts(o, row);
     add_times(o, row);
-    add_context(o, row);
+    op_stats_json_context(o, row);
     json_out_end_object(o);
 }
 

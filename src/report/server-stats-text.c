@@ -6,7 +6,7 @@
 #include "report/op-stats-text.h"
 
 /* Columns. */
-enum { NAME = 34, NUMBER = 7, RESULTS = 8, BYTES = 10, TITLE = 160 };
+enum { NAME = 34, NUMBER = 7, TITLE = 160 };
 
 struct stats_page {
     struct buf *to;
@@ -14,16 +14,6 @@ struct stats_page {
     size_t max_rows;
     bool color;
 };
-
-static void add_bytes(const struct stats_page *p, uint64_t bytes)
-{
-    struct buf text;
-
-    buf_init(&text, 64);
-    units_write_bytes(&text, bytes);
-    buf_printf(p->to, " %*.*s", BYTES - 1, STR_ARG(buf_str(&text)));
-    buf_release(&text);
-}
 
 static void add_number(const struct stats_page *p, uint64_t n)
 {
@@ -59,7 +49,7 @@ static void add_cells(const struct stats_page *p, const struct op_stats_row *row
     op_stats_text_times(p->to, times);
     if (p->to->len == from)
         buf_printf(p->to, "%*s", 3 * OP_STATS_TEXT_TIME, "");
-    add_bytes(p, row->bytes);
+    op_stats_text_bytes(p->to, row->bytes);
     buf_add_ch(p->to, '\n');
 }
 
@@ -113,7 +103,7 @@ static void add_calls(const struct stats_page *p, struct server_stats_rows rows,
             add_heading(p, title);
             buf_printf(p->to, "%*s%*s%*s%*s%*s%*s\n", NUMBER, "calls", NUMBER, "errors",
                        OP_STATS_TEXT_TIME, "p50", OP_STATS_TEXT_TIME, "p95", OP_STATS_TEXT_TIME,
-                       "max", BYTES, "bytes");
+                       "max", OP_STATS_TEXT_BYTES, "bytes");
         }
         if (is_shown(p, n++))
             add_row(p, rows.at[i]);
@@ -121,47 +111,11 @@ static void add_calls(const struct stats_page *p, struct server_stats_rows rows,
     add_rest(p, n);
 }
 
-/* Definitions and results reach a model; the rest of a message does not. */
-static bool has_context_cost(const struct op_stats_row *row)
-{
-    return row->dir == TO_SERVER && row->subject.len && (row->listings || row->results);
-}
-
-static void add_cost(const struct stats_page *p, const struct op_stats_row *row)
-{
-    op_stats_text_name(p->to, row, NAME);
-    if (row->listings) {
-        add_bytes(p, row->definition_max);
-        add_number(p, mcp_context_tokens(row->definition_max));
-    } else {
-        buf_printf(p->to, "%*s", BYTES + NUMBER, "");
-    }
-    if (row->results) {
-        buf_printf(p->to, " %*llu", RESULTS - 1, (unsigned long long)row->results);
-        add_bytes(p, row->result_bytes);
-        buf_printf(p->to, " %*llu", BYTES - 1,
-                   (unsigned long long)mcp_context_tokens(row->result_bytes));
-        add_bytes(p, row->result_max);
-    }
-    buf_add_ch(p->to, '\n');
-}
-
 static void add_costs(const struct stats_page *p, struct server_stats_rows rows)
 {
-    size_t n = 0;
+    const struct op_stats_text_context page = { NAME, p->max_rows, p->color };
 
-    for (size_t i = 0; i < rows.count; i++) {
-        if (!has_context_cost(rows.at[i]))
-            continue;
-        if (!n) {
-            add_heading(p, "Context (tokens are estimated)");
-            buf_printf(p->to, "%*s%*s%*s%*s%*s%*s\n", BYTES, "defined", NUMBER, "tokens",
-                       RESULTS, "results", BYTES, "bytes", BYTES, "tokens", BYTES, "largest");
-        }
-        if (is_shown(p, n++))
-            add_cost(p, rows.at[i]);
-    }
-    add_rest(p, n);
+    add_rest(p, op_stats_text_context(p->to, &page, rows.at, rows.count));
 }
 
 static void add_server_name(const struct stats_page *p,

@@ -127,12 +127,14 @@ static void a_session_is_written_with_its_counts(void **state)
                   "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
                   "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
                   "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':8000,'p95_us'"
-                  ":8000,'max_us':8000},"
+                  ":8000,'max_us':8000,'bytes':157,'results':1,'result_bytes':58,"
+                  "'result_max_bytes':58,'result_estimated_tokens':15},"
                   "{'from':'client','method':'tools/call','subject':'t','calls':1,"
                   "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
                   "'rpc_errors':1,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
                   "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':500,'p95_us':"
-                  "500,'max_us':500}]");
+                  "500,'max_us':500,'bytes':97,'results':0,'result_bytes':0,"
+                  "'result_max_bytes':0,'result_estimated_tokens':0}]");
     assert_member(&t, "notifications",
                   "[{'from':'server','method':'notifications/message','count':1}]");
     assert_member(&t, "tools", "[{'name':'t','listed':false,'calls':1}]");
@@ -146,6 +148,20 @@ static void a_session_is_written_with_its_counts(void **state)
                   "'no footer: the recorder did not end properly'},"
                   "{'rule':'unasked-answer','count':1,'seq':6,'message':"
                   "'1 response without a request (seq 6)'}]");
+    release(&t);
+}
+
+static void a_listed_tool_has_the_size_of_its_definition(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t, "c2s {'id':1,'method':'tools/list'}\n"
+             "s2c {'id':1,'result':{'tools':[{'name':'t'}]}}\n"
+             "c2s {'id':2,'method':'tools/call','params':{'name':'u'}}\n");
+    assert_member(&t, "tools",
+                  "[{'name':'t','listed':true,'calls':0,'definition_bytes':12,"
+                  "'definition_estimated_tokens':3},{'name':'u','listed':false,'calls':1}]");
     release(&t);
 }
 
@@ -166,12 +182,14 @@ static void calls_with_server_requests_have_three_durations(void **state)
         "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':8500,'p95_us':8500,"
         "'max_us':8500,'server_p50_us':1500,'server_p95_us':1500,"
         "'server_max_us':1500,'wait_p50_us':7000,'wait_p95_us':7000,"
-        "'wait_max_us':7000},"
+        "'wait_max_us':7000,'bytes':72,'results':1,'result_bytes':2,'result_max_bytes':2,"
+        "'result_estimated_tokens':1},"
         "{'from':'server','method':'elicitation/create','subject':null,'calls':1,"
         "'retries':0,'polls':0,'pages':0,'tasks':0,'answered':1,'input_required':0,"
         "'rpc_errors':0,'tool_errors':0,'http_errors':0,'malformed':0,'cancelled':0,"
         "'late':0,'pending':0,'server_exited':0,'unanswered':0,'p50_us':7000,'p95_us':7000,"
-        "'max_us':7000}]");
+        "'max_us':7000,'bytes':58,'results':1,'result_bytes':2,'result_max_bytes':2,"
+        "'result_estimated_tokens':1}]");
     assert_str(json_raw(json_get(member(&t, "totals"), STR("operations"))), STR("2"));
     assert_str(
         json_raw(json_get(member(&t, "totals"), STR("outcomes"))),
@@ -237,6 +255,7 @@ int main(void)
         cmocka_unit_test(absent_values_are_null_or_empty),
         cmocka_unit_test(the_header_has_the_names_of_the_schema),
         cmocka_unit_test(a_session_is_written_with_its_counts),
+        cmocka_unit_test(a_listed_tool_has_the_size_of_its_definition),
         cmocka_unit_test(calls_with_server_requests_have_three_durations),
         cmocka_unit_test(invalid_codes_are_null),
         cmocka_unit_test(an_aggregate_row_is_marked),

@@ -115,6 +115,46 @@ static void only_the_first_rows_are_shown(void **state)
     release(&t);
 }
 
+static void definitions_and_results_have_a_context_cost(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t,
+         "c2s {'id':1,'method':'tools/list'}\n"
+         "s2c "
+         "{'id':1,'result':{'tools':[{'name':'small'},{'name':'large','description':'"
+         "1234567890'}]}}\n"
+         "c2s {'id':2,'method':'tools/call','params':{'name':'small'}}\n"
+         "s2c {'id':2,'result':{'content':[]}}\n"
+         "c2s {'id':3,'method':'tools/call','params':{'name':'small'}}\n"
+         "s2c {'id':3,'result':{'content':[1]}}\n"
+         "c2s {'id':4,'method':'tools/call','params':{'name':'unlisted'}}\n"
+         "s2c {'id':4,'result':{}}\n",
+         false);
+    assert_holds(&t, "Tools      2 advertised, 2 called; never called: large\n"
+                     "           definitions of 59 bytes, about 15 tokens\n");
+    assert_holds(
+        &t, "\nContext (tokens are estimated)         defined tokens results     bytes    "
+            "tokens   largest\n"
+            "tools/call small                      16 bytes      4       2  29 bytes         "
+            "8  15 bytes\n"
+            "tools/call large                      43 bytes     11\n"
+            "tools/call unlisted                                         1   2 bytes         "
+            "1   2 bytes\n");
+    release(&t);
+}
+
+static void without_lists_and_results_there_is_no_context_cost(void **state)
+{
+    struct shown t;
+
+    (void)state;
+    show(&t, "c2s {'id':1,'method':'ping'}\ns2c {'id':1,'result':{}}\n", false);
+    assert_false(holds(&t, "Context"));
+    release(&t);
+}
+
 static void client_and_server_have_a_table_each(void **state)
 {
     struct shown t;
@@ -327,6 +367,8 @@ int main(void)
         cmocka_unit_test(a_small_recording_has_a_short_page),
         cmocka_unit_test(the_most_frequent_come_first),
         cmocka_unit_test(only_the_first_rows_are_shown),
+        cmocka_unit_test(definitions_and_results_have_a_context_cost),
+        cmocka_unit_test(without_lists_and_results_there_is_no_context_cost),
         cmocka_unit_test(client_and_server_have_a_table_each),
         cmocka_unit_test(a_continued_call_is_one_call_with_three_durations),
         cmocka_unit_test(outcomes_have_the_words_of_show),
