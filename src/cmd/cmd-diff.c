@@ -47,8 +47,9 @@ static const struct option diff_options[] = {
       .preset = "never",
       .choices = contract_options_fail_on,
       .offset = offsetof(struct diff_args, fail_on),
-      .help = "exit with 1 if the contract has changes of this severity and above; "
-              "breaking-used: breaking changes that recorded calls are affected by" },
+      .help = "exit with 1 if there are changes of this severity and above; breaking-used: "
+              "breaking changes of the contract that recorded calls are affected by, and calls "
+              "that break" },
     { .name = "profile",
       .arg = "PROFILE",
       .type = OPTION_CHOICE,
@@ -630,8 +631,10 @@ static bool compare_calls(struct diff_command *c, struct err *e)
 static int exit_code_of(const struct diff_command *c)
 {
     bool differs = call_diff_is_different(&c->totals) || contract_differs(c);
+    bool breaks = c->totals.breaking && c->args->fail_on != FAIL_ON_NEVER;
 
-    return c->contract_failed || (c->args->exit_code && differs) ? EXIT_FINDINGS : EXIT_OK;
+    return c->contract_failed || breaks || (c->args->exit_code && differs) ? EXIT_FINDINGS
+                                                                           : EXIT_OK;
 }
 
 /* Compares and writes the result. */
@@ -857,11 +860,13 @@ const struct command cmd_diff = {
         "Calls with the same method, name and arguments belong together, in the order in which "
         "they were made: a call is added, removed, changed, moved or the same. A changed call "
         "is shown with each difference of its response and the path to it. Values that change "
-        "from run to run (times, ids) do not count, as in verify.\n\n"
+        "from run to run (times, ids) do not count, as in verify. A change is breaking if the "
+        "call had a result before and fails now, or if the content of a tool has other "
+        "types.\n\n"
         "In place of the second recording, a server can be named: then its lists are read, no "
         "tool is called, and the contracts are compared. A file may also be a lock file.\n\n"
         "Exit code 0, also if there are differences; with --exit-code 1 if there are any, with "
-        "--fail-on if the contract has changes of that severity; 3: a file cannot be used; 4: "
+        "--fail-on if there are changes of that severity; 3: a file cannot be used; 4: "
         "the server could not be started, reached or spoken to.",
     .examples = diff_examples,
     .options = diff_options,

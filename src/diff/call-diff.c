@@ -1,9 +1,11 @@
 #include "diff/call-diff.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "mcp/payload-compare.h"
+#include "json/equal.h"
 
 enum { PATH_MAX_BYTES = 4096 };
 
@@ -161,8 +163,96 @@ static bool parse_response(struct index_message *m, struct json_val *root, struc
     return true;
 }
 
+/* Breaking changes. */
+
+static bool is_error(struct json_val response)
+{
+    struct json_val failed = json_get(json_get(response, STR("result")), STR("isError"));
+
+    return json_exists(json_get(response, STR("error"))) || json_type(failed) == JSON_TRUE;
+}
+
+static struct json_val content_of(struct json_val response)
+{
+    return json_get(json_get(response, STR("result")), STR("content"));
+}
+
+static bool has_content_type(struct json_val content, struct json_val type)
+{
+    struct json_iter it = json_each(content);
+
+    while (json_next(&it))
+        if (json_equal(json_get(it.value, STR("type")), type, NULL))
+            return true;
+    return false;
+}
+
+/* Whether all types of a content are in another; their order and number do not matter. */
+static bool has_content_types_of(struct json_val content, struct json_val other)
+{
+    struct json_iter it = json_each(other);
+
+    while (json_next(&it))
+        if (!has_content_type(content, json_get(it.value, STR("type"))))
+            return false;
+    return true;
+}
+
+static bool changes_content_types(const struct call_comparison *c,
+                                  const struct json_val responses[2])
+{
+    struct json_val before = content_of(responses[BEFORE]),
+                    after = content_of(responses[AFTER]);
+
+    return str_eq(c->entry.method, STR("tools/call")) && json_type(before) == JSON_ARRAY &&
+           json_type(after) == JSON_ARRAY &&
+           !(has_content_types_of(after, before) && has_content_types_of(before, after));
+}
+
+/* Whether a difference was found at a path or below: it is not ignored. Beyond the maximum of
+ * findings it may be one of those that are not kept. */
+static bool differs_at(const struct call_comparison *c, struct str path)
+{
+    for (size_t i = 0; i < c->entry.finding_count; i++)
+        if (str_starts(c->findings[i].path, path))
+            return true;
+    return c->entry.more;
+}
+
+static void add_break(struct call_comparison *c, struct str rule, struct str message)
+{
+    if (c->entry.finding_count == CALL_DIFF_FINDINGS_MAX) {
+        c->entry.finding_count--;
+        c->entry.more++;
+    }
+    memmove(c->findings + 1, c->findings, c->entry.finding_count * sizeof *c->findings);
+    c->entry.finding_count++;
+    c->findings[0] = (struct finding){
+        .rule = rule, .severity = FINDING_ERROR, .message = message, .seq = c->entry.before.seq
+    };
+    c->entry.breaking = true;
+    c->totals->breaking++;
+}
+
+/* Other arguments may well have another kind of response: `same_params` is false then. */
+static void judge_responses(struct call_comparison *c, const struct json_val responses[2],
+                            bool same_params)
+{
+    if (!same_params || is_error(responses[BEFORE]))
+        return;
+    if (is_error(responses[AFTER])) {
+        if (differs_at(c, STR("$.error")) || differs_at(c, STR("$.result.isError")))
+            add_break(c, STR("call-failed"),
+                      STR("breaking: the call had a result before, and fails now"));
+    } else if (changes_content_types(c, responses) && differs_at(c, STR("$.result.content"))) {
+        add_break(c, STR("content-types-changed"),
+                  STR("breaking: the content of the result has other types"));
+    }
+}
+
 /* Most responses of two runs of one server are equal byte for byte. */
-static bool compare_responses(struct call_comparison *c, const uint32_t calls[2], struct err *e)
+static bool compare_responses(struct call_comparison *c, const uint32_t calls[2],
+                              bool same_params, struct err *e)
 {
     struct json_val roots[2];
     uint32_t steps[2];
@@ -183,6 +273,7 @@ static bool compare_responses(struct call_comparison *c, const uint32_t calls[2]
         if (!parse_response(&c->responses[side], &roots[side], e))
             return false;
     compare_messages(c, roots[BEFORE], roots[AFTER]);
+    judge_responses(c, roots, same_params);
     return true;
 }
 
@@ -265,7 +356,7 @@ static bool add_pair(struct call_comparison *c, const uint32_t calls[2], enum al
     compare_latencies(c);
     if (!is_skipped_list(c, calls[BEFORE]) &&
         ((how == ALIGN_SAME_KIND && !compare_requests(c, calls, e)) ||
-         !compare_responses(c, calls, e)))
+         !compare_responses(c, calls, how != ALIGN_SAME_KIND, e)))
         return false;
     if (is_shown(&c->entry) && !set_subject(c, BEFORE, calls[BEFORE], e))
         return false;

@@ -5,12 +5,16 @@
  * messages differ only in volatile or ignored values is the same. A redacted value equals any
  * value, on both sides.
  *
+ * A pair of the same call breaks a client if the call had a result before and fails now, with a
+ * JSON-RPC error or `isError`, or if the content of a tool has other types. It is the first
+ * finding then. With the sides exchanged it is none.
+ *
  * Latencies are the times from request to response, in milliseconds. They differ in every run:
  * a pair with another latency is the same pair, and the latency is reported only if it differs
  * by at least `latency_ms` and by at least `latency_percent` of the smaller one.
  *
  * Reads messages through the indexes; a pair with equal texts is not parsed. With the sides
- * exchanged the entries are exchanged, too. */
+ * exchanged the entries are exchanged, too, but not what breaks. */
 #ifndef DIFF_CALL_DIFF_H
 #define DIFF_CALL_DIFF_H
 
@@ -41,6 +45,7 @@ struct call_diff_entry {
     enum call_diff_status status;
     bool moved;                 /* at another place among the calls */
     bool latency_changed;       /* past the thresholds */
+    bool breaking;              /* findings[0] says why */
     struct str method, subject; /* subject: tool, prompt or URI; may be empty */
     struct call_diff_side before, after;
     const struct finding *findings; /* the differences: `recorded` is before, `live` after */
@@ -53,6 +58,7 @@ struct call_diff_totals {
     uint64_t count[CALL_DIFF_STATUSES]; /* CALL_DIFF_SAME: without the moved ones */
     uint64_t moved;                     /* of the same and the changed */
     uint64_t slower, faster;            /* past the thresholds */
+    uint64_t breaking;                  /* of the changed */
     bool greedy;                        /* the alignment was not exact */
 };
 

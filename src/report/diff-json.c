@@ -64,6 +64,7 @@ void diff_json_write_entry(struct json_out *o, const struct call_diff_entry *ent
     json_out_key_str(o, STR("status"), diff_json_status(entry->status));
     json_out_key_bool(o, STR("moved"), entry->moved);
     json_out_key_bool(o, STR("latency_changed"), entry->latency_changed);
+    json_out_key_bool(o, STR("breaking"), entry->breaking);
     json_out_key_str(o, STR("method"), entry->method);
     json_out_key_str_or_null(o, STR("subject"), entry->subject);
     write_side(o, STR("before"), &entry->before);
@@ -85,6 +86,7 @@ void diff_json_write_totals(struct json_out *o, const struct call_diff_totals *t
     for (size_t i = 0; i < CALL_DIFF_STATUSES; i++)
         json_out_key_int(o, diff_json_status((enum call_diff_status)i),
                          (int64_t)totals->count[i]);
+    json_out_key_int(o, STR("breaking"), (int64_t)totals->breaking);
     json_out_key_int(o, STR("moved"), (int64_t)totals->moved);
     json_out_key_int(o, STR("slower"), (int64_t)totals->slower);
     json_out_key_int(o, STR("faster"), (int64_t)totals->faster);

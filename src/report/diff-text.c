@@ -173,6 +173,12 @@ void diff_text_write_entry(struct buf *to, const struct call_diff_entry *entry,
     add_findings(to, entry, options);
 }
 
+static void add_breaking(struct buf *to, uint64_t n)
+{
+    if (n)
+        buf_printf(to, ", %llu of them breaking", (unsigned long long)n);
+}
+
 static void add_total(struct buf *to, size_t from, uint64_t n, const char *word)
 {
     if (!n)
@@ -187,6 +193,7 @@ void diff_text_write_totals(struct buf *to, const struct call_diff_totals *total
     size_t from = to->len;
 
     add_total(to, from, totals->count[CALL_DIFF_CHANGED], "changed");
+    add_breaking(to, totals->breaking);
     add_total(to, from, totals->count[CALL_DIFF_ADDED], "added");
     add_total(to, from, totals->count[CALL_DIFF_REMOVED], "removed");
     add_total(to, from, totals->moved, "moved");

@@ -86,7 +86,7 @@ def test_reports_are_written(files):
     mcpreel("diff", "--report", "r.json", "--report", "markdown=r.md", "--report", "github=r.txt", "a.jsonl", "b.jsonl", cwd=files)
     report = json.loads((files / "r.json").read_text())
     assert report["command"] == "diff"
-    assert report["totals"] == {"same": 2, "changed": 1, "added": 0, "removed": 0, "moved": 1, "slower": 0, "faster": 0, "exact": True}
+    assert report["totals"] == {"same": 2, "changed": 1, "added": 0, "removed": 0, "breaking": 0, "moved": 1, "slower": 0, "faster": 0, "exact": True}
     assert json.loads(mcpreel("--json", "diff", "a.jsonl", "b.jsonl", cwd=files)) == report
     assert "three" in (files / "r.md").read_text() and "::error" in (files / "r.txt").read_text()
 
@@ -141,6 +141,20 @@ def test_a_breaking_change_names_the_recorded_calls(tmp_path):
     mcpreel("diff", "--fail-on", "breaking", "b", "a", cwd=tmp_path)
     report = json.loads(mcpreel("--json", "diff", "a", "b", cwd=tmp_path))
     assert [f["severity"] for f in report["contract"]["findings"]] == ["breaking"] and report["calls"] == []
+
+
+def test_a_call_that_fails_now_is_breaking(tmp_path):
+    """Reports have it as a finding with a rule of its own; the other direction breaks nothing."""
+    for name, failed in (("a", False), ("b", True)):
+        write_messages(tmp_path / name, [{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "t"}},
+                                         {"jsonrpc": "2.0", "id": 1, "result": {"content": [], "isError": failed}}])
+    assert "\n1 changed, 1 of them breaking\n" in mcpreel("diff", "a", "b", cwd=tmp_path)
+    mcpreel("diff", "--fail-on", "breaking-used", "--report", "sarif=r.sarif", "a", "b", cwd=tmp_path, code=1)
+    assert ("call-failed", "a", 1) in sarif(tmp_path / "r.sarif")
+    report = json.loads(mcpreel("--json", "diff", "--fail-on", "security", "a", "b", cwd=tmp_path, code=1))
+    assert report["totals"]["breaking"] == 1 and [c["breaking"] for c in report["calls"]] == [True]
+    mcpreel("diff", "--fail-on", "breaking", "--ignore-paths", "$.result.isError", "a", "b", cwd=tmp_path)
+    mcpreel("diff", "--fail-on", "cosmetic", "b", "a", cwd=tmp_path)
 
 
 def test_calls_are_compared_without_a_contract(tmp_path):

@@ -77,7 +77,72 @@ static void a_response_that_differs_is_a_change(void **state)
     check(REQUEST(1, 1), CALL(1, 1, "1"), "~1>1 response-added  ");
     check(REQUEST(1, 1), REQUEST(1, 1), "");
     check(CALL(1, 1, "1"), REQUEST(1, 1) "s2c {'id':1,'error':{'code':-1,'message':'m'}}\n",
-          "~1>1 $.error  {\"code\":-1,\"message\":\"m\"} $.result {\"v\":1} ");
+          "~1>1 call-failed   $.error  {\"code\":-1,\"message\":\"m\"} $.result {\"v\":1} ");
+}
+
+#define RESULT(id, x, members) REQUEST(id, x) "s2c {'id':" #id ",'result':{" members "}}\n"
+#define TEXT "{'type':'text','text':'a'}"
+#define IMAGE "{'type':'image','data':''}"
+
+static void assert_breaking(const char *before, const char *after, const char *want)
+{
+    struct call_diff_totals totals;
+    struct buf got, start;
+
+    buf_init(&got, 1 << 20);
+    totals = call_diff_run_both((struct call_diff){ .found = write_entry, .arg = &got }, before,
+                                after, NULL);
+    assert_int_equal(totals.breaking, *want != 0);
+    buf_init(&start, 256);
+    buf_printf(&start, "~1>1 %s ", want);
+    if (*want && !str_starts(buf_str(&got), buf_str(&start)))
+        fail_msg("%s", buf_z(&got));
+    buf_release(&start);
+    buf_release(&got);
+}
+
+static void a_call_that_fails_now_is_breaking(void **state)
+{
+    (void)state;
+    assert_breaking(RESULT(1, 1, "'v':1"), RESULT(1, 1, "'v':1,'isError':true"), "call-failed");
+    assert_breaking(RESULT(1, 1, "'v':1,'isError':false"), RESULT(1, 1, "'v':2"), "");
+    assert_breaking(RESULT(1, 1, "'isError':true"), RESULT(1, 1, "'isError':false"), "");
+    assert_breaking(RESULT(1, 1, "'v':1,'isError':true"), RESULT(1, 1, "'v':2,'isError':true"),
+                    "");
+    /* other arguments */
+    assert_breaking(RESULT(1, 1, "'v':1"), RESULT(1, 2, "'v':1,'isError':true"), "");
+}
+
+static void other_types_of_content_are_breaking(void **state)
+{
+    (void)state;
+    assert_breaking(RESULT(1, 1, "'content':[" TEXT "]"), RESULT(1, 1, "'content':[" IMAGE "]"),
+                    "content-types-changed");
+    assert_breaking(RESULT(1, 1, "'content':[" TEXT "]"),
+                    RESULT(1, 1, "'content':[" TEXT "," IMAGE "]"), "content-types-changed");
+    assert_breaking(RESULT(1, 1, "'content':[" TEXT "]"), RESULT(1, 1, "'content':[]"),
+                    "content-types-changed");
+    /* another number and order */
+    assert_breaking(RESULT(1, 1, "'content':[" TEXT "," IMAGE "]"),
+                    RESULT(1, 1, "'content':[" IMAGE "," TEXT "," TEXT "]"), "");
+    assert_breaking(RESULT(1, 1, "'content':[" TEXT "]"), RESULT(1, 1, "'v':1"), "");
+}
+
+static void ignored_values_break_nothing(void **state)
+{
+    struct compare_rules rules;
+    struct call_diff_totals t;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    compare_rules_init(&rules);
+    assert_true(compare_rules_add_field(&rules, STR("isError"), &e));
+    assert_true(compare_rules_add_field(&rules, STR("content"), &e));
+    t = check_with(&rules, RESULT(1, 1, "'v':1,'content':[" TEXT "]"),
+                   RESULT(1, 1, "'v':2,'content':[" IMAGE "],'isError':true"),
+                   "~1>1 $.result.v 1 2");
+    assert_int_equal(t.breaking, 0);
+    compare_rules_release(&rules);
 }
 
 static void calls_are_added_removed_and_moved(void **state)
@@ -229,6 +294,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_recordings_have_no_differences),
         cmocka_unit_test(a_response_that_differs_is_a_change),
+        cmocka_unit_test(a_call_that_fails_now_is_breaking),
+        cmocka_unit_test(other_types_of_content_are_breaking),
+        cmocka_unit_test(ignored_values_break_nothing),
         cmocka_unit_test(calls_are_added_removed_and_moved),
         cmocka_unit_test(other_arguments_are_a_change),
         cmocka_unit_test(volatile_redacted_and_ignored_values_do_not_count),

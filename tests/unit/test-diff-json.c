@@ -36,14 +36,16 @@ static void an_entry_has_both_sides_and_its_differences(void **state)
                                      .ignored_count = 6 };
 
     (void)state;
-    check(&entry, "{\"status\":\"changed\",\"moved\":false,\"latency_changed\":false,"
-                  "\"method\":\"tools/"
-                  "call\",\"subject\":\"t\",\"before\":{\"seq\":3,\"latency_ms\":null},"
-                  "\"after\":{\"seq\":4,\"latency_ms\":20},\"differences\":[{\"rule\":"
-                  "\"content-changed\","
-                  "\"path\":\"$.a\",\"before\":1,\"after\":2},{\"rule\":\"response-added\","
-                  "\"path\":null}],"
-                  "\"more_differences\":1,\"volatile\":5,\"ignored\":6}");
+    check(
+        &entry,
+        "{\"status\":\"changed\",\"moved\":false,\"latency_changed\":false,\"breaking\":false,"
+        "\"method\":\"tools/"
+        "call\",\"subject\":\"t\",\"before\":{\"seq\":3,\"latency_ms\":null},"
+        "\"after\":{\"seq\":4,\"latency_ms\":20},\"differences\":[{\"rule\":"
+        "\"content-changed\","
+        "\"path\":\"$.a\",\"before\":1,\"after\":2},{\"rule\":\"response-added\","
+        "\"path\":null}],"
+        "\"more_differences\":1,\"volatile\":5,\"ignored\":6}");
 }
 
 static void a_large_value_is_replaced_by_its_size(void **state)
@@ -62,11 +64,12 @@ static void a_large_value_is_replaced_by_its_size(void **state)
     while (large.len <= DIFF_JSON_VALUE)
         buf_add_ch(&large, '0');
     f.recorded = buf_str(&large);
-    check(&entry,
-          "{\"status\":\"changed\",\"moved\":false,\"latency_changed\":false,"
-          "\"method\":\"m\",\"subject\":null,\"before\":{\"seq\":3,\"latency_ms\":0},"
-          "\"after\":null,\"differences\":[{\"rule\":\"content-removed\",\"path\":\"$.a\","
-          "\"before_bytes\":65537}],\"more_differences\":0,\"volatile\":0,\"ignored\":0}");
+    check(
+        &entry,
+        "{\"status\":\"changed\",\"moved\":false,\"latency_changed\":false,\"breaking\":false,"
+        "\"method\":\"m\",\"subject\":null,\"before\":{\"seq\":3,\"latency_ms\":0},"
+        "\"after\":null,\"differences\":[{\"rule\":\"content-removed\",\"path\":\"$.a\","
+        "\"before_bytes\":65537}],\"more_differences\":0,\"volatile\":0,\"ignored\":0}");
     buf_release(&large);
 }
 
@@ -80,7 +83,9 @@ static void a_call_that_is_the_same_is_left_out(void **state)
 
 static void totals_have_every_status(void **state)
 {
-    struct call_diff_totals totals = { .count = { 1, 2, 3, 4 }, .moved = 5, .slower = 6 };
+    struct call_diff_totals totals = {
+        .count = { 1, 2, 3, 4 }, .moved = 5, .slower = 6, .breaking = 2
+    };
     struct json_out out;
     struct buf got;
 
@@ -88,10 +93,9 @@ static void totals_have_every_status(void **state)
     buf_init(&got, 1 << 20);
     out = json_out_to(&got);
     diff_json_write_totals(&out, &totals);
-    assert_str(
-        buf_str(&got),
-        STR("{\"same\":1,\"changed\":2,\"added\":3,\"removed\":4,\"moved\":5,\"slower\":6,"
-            "\"faster\":0,\"exact\":true}"));
+    assert_str(buf_str(&got), STR("{\"same\":1,\"changed\":2,\"added\":3,\"removed\":4,"
+                                  "\"breaking\":2,\"moved\":5,\"slower\":6,"
+                                  "\"faster\":0,\"exact\":true}"));
     buf_release(&got);
 }
 
