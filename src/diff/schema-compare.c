@@ -131,11 +131,23 @@ static bool values_fit(const struct schema_view *values, const struct schema_vie
     return true;
 }
 
+/* An invalid value is ignored everywhere else. */
+static bool is_invalid(const struct schema_pair *p, enum json_keyword k)
+{
+    struct json_val old = schema_view_get(&p->before, k), new = schema_view_get(&p->after, k);
+
+    return (json_exists(old) && !json_keyword_is_valid(k, old)) ||
+           (json_exists(new) && !json_keyword_is_valid(k, new));
+}
+
+/* compare_not_judged() reports an invalid type. */
 static void emit_types(struct schema_comparison *c, enum schema_change_kind kind,
                        const struct schema_pair *p)
 {
     struct str before = types_text(c, 0, &p->before), after = types_text(c, 1, &p->after);
 
+    if (is_invalid(p, KEYWORD_TYPE))
+        return;
     emit_at(c, kind, STR("type"), before, after);
 }
 
@@ -449,36 +461,42 @@ static void compare_header(struct schema_comparison *c, const struct schema_pair
                 name, json_raw(old), json_raw(new));
 }
 
+/* Whether the other functions compare the keyword. */
+static bool is_judged(enum json_keyword k)
+{
+    switch (k) {
+    case KEYWORD_NOT:
+    case KEYWORD_IF:
+    case KEYWORD_THEN:
+    case KEYWORD_ELSE:
+    case KEYWORD_DYNAMIC_REF:
+    case KEYWORD_RECURSIVE_REF:
+    case KEYWORD_UNEVALUATED_ITEMS:
+    case KEYWORD_UNEVALUATED_PROPERTIES:
+    case KEYWORD_PREFIX_ITEMS:
+    case KEYWORD_ADDITIONAL_ITEMS:
+    case KEYWORD_CONTAINS:
+    case KEYWORD_MIN_CONTAINS:
+    case KEYWORD_MAX_CONTAINS:
+    case KEYWORD_DEPENDENT_REQUIRED:
+    case KEYWORD_DEPENDENT_SCHEMAS:
+    case KEYWORD_DEPENDENCIES:
+    case KEYWORD_PROPERTY_NAMES:
+    case KEYWORD_PATTERN_PROPERTIES:
+        return false;
+    default:
+        return true;
+    }
+}
+
 static void compare_not_judged(struct schema_comparison *c, const struct schema_pair *p)
 {
-    static const enum json_keyword keywords[] = {
-        KEYWORD_NOT,
-        KEYWORD_IF,
-        KEYWORD_THEN,
-        KEYWORD_ELSE,
-        KEYWORD_DYNAMIC_REF,
-        KEYWORD_RECURSIVE_REF,
-        KEYWORD_UNEVALUATED_ITEMS,
-        KEYWORD_UNEVALUATED_PROPERTIES,
-        KEYWORD_PREFIX_ITEMS,
-        KEYWORD_ADDITIONAL_ITEMS,
-        KEYWORD_CONTAINS,
-        KEYWORD_MIN_CONTAINS,
-        KEYWORD_MAX_CONTAINS,
-        KEYWORD_DEPENDENT_REQUIRED,
-        KEYWORD_DEPENDENT_SCHEMAS,
-        KEYWORD_DEPENDENCIES,
-        KEYWORD_PROPERTY_NAMES,
-        KEYWORD_PATTERN_PROPERTIES,
-    };
+    for (enum json_keyword k = 0; k < KEYWORD_NONE; k++) {
+        struct json_val old = schema_view_get(&p->before, k);
+        struct json_val new = schema_view_get(&p->after, k);
 
-    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
-        struct json_val old = schema_view_get(&p->before, keywords[i]);
-        struct json_val new = schema_view_get(&p->after, keywords[i]);
-
-        if (differ(old, new))
-            emit_at(c, SCHEMA_NOT_JUDGED, json_keyword_name(keywords[i]), json_raw(old),
-                    json_raw(new));
+        if (k != KEYWORD_REF && differ(old, new) && (!is_judged(k) || is_invalid(p, k)))
+            emit_at(c, SCHEMA_NOT_JUDGED, json_keyword_name(k), json_raw(old), json_raw(new));
     }
     if (!p->before.complete || !p->after.complete) {
         struct json_val old = schema_view_get(&p->before, KEYWORD_REF);

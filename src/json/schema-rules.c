@@ -1,6 +1,7 @@
 #include "json/schema-rules.h"
 
 #include "json/ecma-pattern.h"
+#include "json/schema-types.h"
 
 enum { OLD = 1, NEW = 2, BOTH = OLD | NEW };
 
@@ -65,6 +66,84 @@ struct json_schema_pattern {
 struct str json_keyword_name(enum json_keyword k)
 {
     return keywords[k].name;
+}
+
+static bool is_schema(struct json_val v)
+{
+    enum json_type t = json_type(v);
+
+    return t == JSON_OBJECT || t == JSON_TRUE || t == JSON_FALSE;
+}
+
+static bool is_array_of_strings(struct json_val v)
+{
+    struct json_iter it = json_each(v);
+
+    while (json_next(&it))
+        if (json_type(it.value) != JSON_STRING)
+            return false;
+    return json_type(v) == JSON_ARRAY;
+}
+
+bool json_keyword_is_valid(enum json_keyword k, struct json_val value)
+{
+    unsigned types;
+
+    switch (k) {
+    case KEYWORD_TYPE:
+        return json_schema_types_parse(value, &types);
+    case KEYWORD_REF:
+    case KEYWORD_DYNAMIC_REF:
+    case KEYWORD_PATTERN:
+    case KEYWORD_FORMAT:
+        return json_type(value) == JSON_STRING;
+    case KEYWORD_MINIMUM:
+    case KEYWORD_MAXIMUM:
+    case KEYWORD_EXCLUSIVE_MINIMUM:
+    case KEYWORD_EXCLUSIVE_MAXIMUM:
+    case KEYWORD_MULTIPLE_OF:
+    case KEYWORD_MIN_LENGTH:
+    case KEYWORD_MAX_LENGTH:
+    case KEYWORD_MIN_ITEMS:
+    case KEYWORD_MAX_ITEMS:
+    case KEYWORD_MIN_CONTAINS:
+    case KEYWORD_MAX_CONTAINS:
+    case KEYWORD_MIN_PROPERTIES:
+    case KEYWORD_MAX_PROPERTIES:
+        return json_type(value) == JSON_NUMBER;
+    case KEYWORD_UNIQUE_ITEMS:
+    case KEYWORD_RECURSIVE_REF:
+        return json_type(value) != JSON_OBJECT && is_schema(value);
+    case KEYWORD_ENUM:
+    case KEYWORD_PREFIX_ITEMS:
+    case KEYWORD_ALL_OF:
+    case KEYWORD_ANY_OF:
+    case KEYWORD_ONE_OF:
+        return json_type(value) == JSON_ARRAY;
+    case KEYWORD_REQUIRED:
+        return is_array_of_strings(value);
+    case KEYWORD_ITEMS:
+        return json_type(value) == JSON_ARRAY || is_schema(value);
+    case KEYWORD_DEPENDENT_REQUIRED:
+    case KEYWORD_DEPENDENT_SCHEMAS:
+    case KEYWORD_DEPENDENCIES:
+    case KEYWORD_PROPERTIES:
+    case KEYWORD_PATTERN_PROPERTIES:
+        return json_type(value) == JSON_OBJECT;
+    case KEYWORD_CONTAINS:
+    case KEYWORD_UNEVALUATED_ITEMS:
+    case KEYWORD_PROPERTY_NAMES:
+    case KEYWORD_ADDITIONAL_PROPERTIES:
+    case KEYWORD_UNEVALUATED_PROPERTIES:
+    case KEYWORD_NOT:
+    case KEYWORD_IF:
+    case KEYWORD_ADDITIONAL_ITEMS:
+    case KEYWORD_THEN:
+    case KEYWORD_ELSE:
+        return is_schema(value);
+    default:
+        return true;
+    }
 }
 
 static unsigned dialects_of(struct json_val root, struct arena *a)

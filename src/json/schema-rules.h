@@ -66,6 +66,10 @@ enum json_keyword {
 
 struct str json_keyword_name(enum json_keyword k);
 
+/* Whether the value of a keyword has the form that JSON Schema demands: `required` an array of
+ * strings, `minimum` a number. The content of subschemas and patterns is not checked. */
+bool json_keyword_is_valid(enum json_keyword k, struct json_val value);
+
 struct json_schema_rule {
     enum json_keyword keyword;
     struct json_val value;

@@ -179,6 +179,31 @@ static void patterns_are_compiled_once_and_limited(void **state)
     forget_schema();
 }
 
+static void check_values(const char *schema, bool valid)
+{
+    struct json_val root = read_schema(schema);
+    const struct json_schema_node *node = json_schema_rules_of(&rules, root);
+
+    for (size_t i = 0; i < node->count; i++)
+        if (json_keyword_is_valid(node->rules[i].keyword, node->rules[i].value) != valid)
+            fail_msg("%.*s", STR_ARG(json_keyword_name(node->rules[i].keyword)));
+    forget_schema();
+}
+
+static void a_value_has_the_form_of_its_keyword_or_not(void **state)
+{
+    (void)state;
+    check_values("{'type':['string','null'],'enum':[1],'const':{},'minimum':1.5,'maxItems':2,'"
+                 "pattern':'^',"
+                 "'uniqueItems':true,'items':[{}],'required':['a'],'properties':{},'not':false,"
+                 "'oneOf':[{}]}",
+                 true);
+    check_values(
+        "{'type':'strnig','enum':1,'minimum':'1','maxItems':null,'pattern':1,'uniqueItems':{},"
+        "'items':1,'required':['a',1],'properties':[],'not':[],'oneOf':{},'$ref':1}",
+        false);
+}
+
 static int release(void **state)
 {
     (void)state;
@@ -198,6 +223,7 @@ int main(void)
         cmocka_unit_test(references_belong_to_their_resource),
         cmocka_unit_test(a_schema_of_too_many_resources_has_no_references),
         cmocka_unit_test(patterns_are_compiled_once_and_limited),
+        cmocka_unit_test(a_value_has_the_form_of_its_keyword_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, release);
