@@ -32,7 +32,7 @@ def run_on_bare_tree(run, bare_tree, command, ci=""):
     return run(command, cwd=bare_tree, env={"PATH": os.fspath(bare_tree / "bin"), "CI": ci})
 
 
-@pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("conformance", 10), ("others", 10), ("browsers", 4)])
+@pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("older", 10), ("conformance", 10), ("others", 10), ("browsers", 4)])
 def test_every_npm_package_is_pinned_by_hash_without_address(folder, least):
     packages = json.loads((LOCKS / folder / "package-lock.json").read_text())["packages"]
     assert len(packages) > least
@@ -43,7 +43,7 @@ def test_every_npm_package_is_pinned_by_hash_without_address(folder, least):
             assert not package.get("hasInstallScript") or path in SCRIPTED, path
 
 
-@pytest.mark.parametrize("name", ["requirements", "fastmcp", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite"])
+@pytest.mark.parametrize("name", ["requirements", "fastmcp", "fastmcp-older", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite"])
 def test_every_python_package_is_pinned_by_hash_without_address(name):
     lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
@@ -85,7 +85,7 @@ def test_every_jar_is_pinned_by_hash_without_address():
 
 
 @pytest.mark.parametrize("group, program", [
-    ("npm", "npm"), ("npm-pins", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("go", "go"),
+    ("npm", "npm"), ("npm-pins", "npm"), ("npm-older", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("go", "go"),
     ("rmcp", "cargo"), ("java", "mvn")])
 def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare_tree, group, program):
     ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", group])
@@ -177,7 +177,7 @@ def test_a_forged_package_is_rejected(run, bare_tree):
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
 def test_usage_errors_are_explained(run, arguments):
     ran = run([ROOT / "tools" / "peers", *arguments])
-    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|conformance|others|python|fastmcp|mcp-recorder|go|rmcp|java|agents|"), str(ran)
+    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|npm-older|conformance|others|python|fastmcp|fastmcp-older|mcp-recorder|go|rmcp|java|agents|"), str(ran)
 
 
 def test_a_missing_peer_is_a_visible_skip(run, bare_tree):
