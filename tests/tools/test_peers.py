@@ -177,7 +177,7 @@ def test_a_forged_package_is_rejected(run, bare_tree):
 @pytest.mark.parametrize("arguments", [[], ["ruby"], ["npm", "python"]])
 def test_usage_errors_are_explained(run, arguments):
     ran = run([ROOT / "tools" / "peers", *arguments])
-    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|npm-older|conformance|others|python|fastmcp|fastmcp-older|mcp-recorder|go|rmcp|java|agents|"), str(ran)
+    assert ran.code == 2 and ran.err.startswith(b"usage: peers npm|npm-pins|npm-older|conformance|others|python|fastmcp|fastmcp-older|python-tools|mcp-recorder|go|rmcp|java|agents|"), str(ran)
 
 
 def test_a_missing_peer_is_a_visible_skip(run, bare_tree):
