@@ -14,8 +14,9 @@
 enum { CONVERT_TEXT_MAX = 4096, CONVERT_JSON_MAX = 1 << 20 };
 
 struct convert_args {
-    const char *output, *recording;
+    const char *output, *out_trace, *recording;
     const struct format *to, *from;
+    int rules;
     bool lossless, force;
     struct format_options writer;
 };
@@ -25,6 +26,59 @@ static const struct option_choice styles[] = {
     { "phased", FORMAT_STYLE_PHASED, false },
     { 0 },
 };
+
+static const struct option_choice rules_choices[] = {
+    { "documented", FORMAT_RULES_DOCUMENTED, false },
+    { "head", FORMAT_RULES_HEAD, false },
+    { "none", FORMAT_RULES_NONE, false },
+    { 0 },
+};
+
+/* Rows of both tables below. */
+#define OUT_TRACE_OPTION                                                                       \
+    {                                                                                          \
+        .name = "out-trace", .arg = "OUT", .type = OPTION_PATH,                                \
+        .offset = offsetof(struct convert_args, out_trace),                                    \
+        .help = "write Assay's trace to OUT, as -o OUT --to assay-trace does"                  \
+    }
+#define FORMAT_OPTION                                                                          \
+    {                                                                                          \
+        .name = "format", .arg = "FORMAT", .type = OPTION_CUSTOM,                              \
+        .parse = format_option_parse_input, .offset = offsetof(struct convert_args, from),     \
+        .no_env = true, /* that of record names a format to write */                           \
+            .help = "reject a FILE that has another format"                                    \
+    }
+#define RULES_OPTION                                                                           \
+    {                                                                                          \
+        .name = "rules", .arg = "RULES", .type = OPTION_CHOICE, .choices = rules_choices,      \
+        .preset = "documented", .no_env = true,                                                \
+        .offset = offsetof(struct convert_args, rules),                                        \
+        .help = "rules for the ids of a transcript: as Assay documents them, as its "          \
+                "current version (head) has them, or none"                                     \
+    }
+#define FORCE_OPTION                                                                           \
+    {                                                                                          \
+        .name = "force", .type = OPTION_FLAG, .offset = offsetof(struct convert_args, force),  \
+        .help = "replace OUT if it exists"                                                     \
+    }
+#define EPISODE_OPTIONS                                                                        \
+    { .name = "episode-id",                                                                    \
+      .arg = "ID",                                                                             \
+      .type = OPTION_STRING,                                                                   \
+      .group = WRITER_GROUP,                                                                   \
+      .offset = offsetof(struct convert_args, writer.episode_id),                              \
+      .help = "the episode of an Assay trace; else the name of FILE" },                        \
+        { .name = "test-id",                                                                   \
+          .arg = "ID",                                                                         \
+          .type = OPTION_STRING,                                                               \
+          .group = WRITER_GROUP,                                                               \
+          .offset = offsetof(struct convert_args, writer.test_id),                             \
+          .help = "the test of an Assay trace" },                                              \
+    {                                                                                          \
+        .name = "prompt", .arg = "TEXT", .type = OPTION_STRING, .group = WRITER_GROUP,         \
+        .offset = offsetof(struct convert_args, writer.prompt),                                \
+        .help = "the prompt of an Assay trace"                                                 \
+    }
 
 static const struct option convert_options[] = {
     { .key = 'o',
@@ -40,21 +94,14 @@ static const struct option convert_options[] = {
       .parse = format_option_parse,
       .offset = offsetof(struct convert_args, to),
       .help = "write FORMAT instead of the format that OUT's name selects" },
-    { .name = "format",
-      .arg = "FORMAT",
-      .type = OPTION_CUSTOM,
-      .parse = format_option_parse_input,
-      .offset = offsetof(struct convert_args, from),
-      .no_env = true, /* that of record names a format to write */
-      .help = "reject a FILE that has another format" },
+    OUT_TRACE_OPTION,
+    FORMAT_OPTION,
+    RULES_OPTION,
     { .name = "lossless",
       .type = OPTION_FLAG,
       .offset = offsetof(struct convert_args, lossless),
       .help = "write nothing if FORMAT cannot keep everything" },
-    { .name = "force",
-      .type = OPTION_FLAG,
-      .offset = offsetof(struct convert_args, force),
-      .help = "replace OUT if it exists" },
+    FORCE_OPTION,
     { .key = 'r',
       .name = "recording",
       .arg = "FILE",
@@ -82,6 +129,22 @@ static const struct option convert_options[] = {
       .thoughtjack_env = true,
       .offset = offsetof(struct convert_args, writer.phase_after),
       .help = "of the phased style: the attack begins after N tool calls" },
+    EPISODE_OPTIONS,
+    { 0 },
+};
+
+/* As Assay spells an import. */
+static const struct option trace_options[] = {
+    { .name = "input",
+      .arg = "FILE",
+      .type = OPTION_PATH,
+      .offset = offsetof(struct convert_args, recording),
+      .help = "the file to import" },
+    OUT_TRACE_OPTION,
+    FORMAT_OPTION,
+    RULES_OPTION,
+    FORCE_OPTION,
+    EPISODE_OPTIONS,
     { 0 },
 };
 
@@ -95,7 +158,7 @@ struct conversion {
     bool *warned_no_time;          /* of the files: set when the warning was printed */
     size_t count;
     const char *output;
-    const struct format *from; /* that all files must have; NULL: any */
+    struct reader_import import; /* `format`: that all files must have; NULL: any */
     const struct format *format;
     struct writer *writer; /* NULL: only count losses */
     struct combine combine;
@@ -151,10 +214,10 @@ static bool copy_records(struct conversion *c, struct merge *m, struct progress 
 /* The content of a file decides its format; the option only says what the user expects. */
 static bool check_format(const struct conversion *c, size_t i, struct err *e)
 {
-    if (!c->from || c->formats[i] == c->from)
+    if (!c->import.format || c->formats[i] == c->import.format)
         return true;
     err_set(e, ERR_INPUT, "'%s' has the format '%s', not '%s'", c->paths[i],
-            c->formats[i]->name, c->from->name);
+            c->formats[i]->name, c->import.format->name);
     return err_hint(e, "without --format it is read as '%s'", c->formats[i]->name);
 }
 
@@ -186,7 +249,7 @@ static bool convert(struct conversion *c, struct err *e)
         progress.log.level = LOG_ERROR; /* warnings are printed in the second pass */
     c->log = progress_log(&progress);
     memset(c->warned_no_time, 0, c->count * sizeof *c->warned_no_time);
-    if (!merge_open(&m, c->app->sys, c->paths, c->count, c->log, e))
+    if (!merge_open(&m, c->app->sys, c->paths, c->count, &c->import, c->log, e))
         return false;
     progress.total = merge_size(m);
     ok = check_formats(c, m, e) && copy_records(c, m, &progress, e);
@@ -305,7 +368,8 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
 
     options.source = str_z(c->paths[0]);
     options.log = c->app->log;
-    if (!writer_open(&w, c->app->sys, args->output, args->force, c->format, &options, e))
+    options.rules = c->import.rules;
+    if (!writer_open(&w, c->app->sys, c->output, args->force, c->format, &options, e))
         return app_exit_code(e);
     c->writer = &w;
     ok = convert(c, e);
@@ -325,14 +389,14 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
 static bool choose_format(struct conversion *c, const struct convert_args *args,
                           const struct operands *in, struct err *e)
 {
-    c->format = args->to;
-    if (!c->format && !file_is_stdio(args->output))
-        c->format = format_by_path(str_z(args->output));
+    c->format = args->out_trace ? &assay_trace_format : args->to;
+    if (!c->format && !file_is_stdio(c->output))
+        c->format = format_by_path(str_z(c->output));
     if (!c->format && option_is_given(in, "style"))
         c->format = &thoughtjack_format;
     if (c->format)
         return true;
-    err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", args->output);
+    err_set(e, ERR_USAGE, "the name '%s' does not say which format to write", c->output);
     return format_hint_writable(e, "--to", FORMAT_CONVERT);
 }
 
@@ -361,33 +425,60 @@ static bool collect_paths(struct conversion *c, const struct convert_args *args,
     return err_hint(e, "name one: mcpreel convert session.jsonl -o session.trace.jsonl");
 }
 
-static int convert_run(const struct app *app, const void *options, const struct operands *in,
-                       struct err *e)
+static bool check_output(const struct convert_args *args, struct err *e)
 {
-    const struct convert_args *args = options;
-    struct conversion c = {
-        .sink = { put_record }, .app = app, .output = args->output, .from = args->from
-    };
+    if (args->out_trace && (args->output || args->to))
+        return err_set(e, ERR_USAGE, "'--out-trace' cannot be combined with '%s'",
+                       args->output ? "--output" : "--to");
+    if (args->output || args->out_trace)
+        return true;
+    err_set(e, ERR_USAGE, "no file to write");
+    return err_hint(e, "name one: mcpreel convert FILE -o OUT");
+}
+
+static int run(const struct app *app, const struct convert_args *args,
+               const struct option *rows, const struct operands *in, struct err *e)
+{
+    struct conversion c = { .sink = { put_record }, .app = app };
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
-    if (!args->output) {
-        err_set(e, ERR_USAGE, "no file to write");
-        err_hint(e, "name one: mcpreel convert FILE -o OUT");
-        return EXIT_USAGE;
-    }
-    if (collect_paths(&c, args, in, &a, e) && choose_format(&c, args, in, e) &&
-        writer_options_check(convert_options, in, c.format, e)) {
+    c.output = args->out_trace ? args->out_trace : args->output;
+    c.import.format = args->from;
+    c.import.rules = (enum format_rules)args->rules;
+    if (check_output(args, e) && collect_paths(&c, args, in, &a, e) &&
+        choose_format(&c, args, in, e) && writer_options_check(rows, in, c.format, e)) {
         code = EXIT_OK;
         if (option_is_given(in, "phase-after") && args->writer.style == FORMAT_STYLE_SIMPLE)
             log_printf(app->log, LOG_WARN, "--phase-after only goes with --style phased");
-        if (args->lossless && file_is_stdio(args->output))
+        if (args->lossless && file_is_stdio(c.output))
             code = check_lossless(&c, e);
         if (code == EXIT_OK)
             code = write_output(&c, args, e);
     }
     arena_release(&a);
     return code;
+}
+
+static int convert_run(const struct app *app, const void *options, const struct operands *in,
+                       struct err *e)
+{
+    return run(app, options, convert_options, in, e);
+}
+
+static int trace_run(const struct app *app, const void *options, const struct operands *in,
+                     struct err *e)
+{
+    const struct convert_args *args = options;
+    struct operands files = *in;
+
+    if (!args->recording) {
+        err_set(e, ERR_USAGE, "no file to import");
+        err_hint(e, "name one: mcpreel trace import-mcp --input FILE --out-trace OUT");
+        return EXIT_USAGE;
+    }
+    files.count = 0; /* without "import-mcp" */
+    return run(app, args, trace_options, &files, e);
 }
 
 static const struct command_example convert_examples[] = {
@@ -427,3 +518,22 @@ static const char *const convert_usage[] = { "[options] FILE… -o OUT", NULL };
 const struct command cmd_convert = CONVERT_COMMAND("convert", false, convert_examples);
 const struct command cmd_export = CONVERT_COMMAND("export", true, NULL);
 const struct command cmd_import = CONVERT_COMMAND("import", true, NULL);
+
+static const char *const trace_usage[] = { "import-mcp --input FILE --out-trace OUT", NULL };
+static const struct option_choice trace_words[] = { { "import-mcp", 0, false }, { 0 } };
+
+const struct command cmd_trace = {
+    .name = "trace",
+    .summary = "import a transcript, in Assay's spelling",
+    .usage = trace_usage,
+    .about = "The same as 'import FILE --out-trace OUT'.",
+    .options = trace_options,
+    .args_size = sizeof(struct convert_args),
+    .operand = "import-mcp",
+    .takes = COMMAND_WORDS,
+    .words = trace_words,
+    .min = 1,
+    .max = 1,
+    .hidden = true,
+    .run = trace_run,
+};

@@ -25,6 +25,7 @@ const struct command *const command_table[] = {
     &cmd_record_scenarios,
     &cmd_export,
     &cmd_import,
+    &cmd_trace,
     NULL,
 };
 

@@ -65,6 +65,7 @@ extern const struct command cmd_replay;
 extern const struct command cmd_run;
 extern const struct command cmd_show;
 extern const struct command cmd_stats;
+extern const struct command cmd_trace;
 extern const struct command cmd_verify;
 extern const struct command cmd_version;
 

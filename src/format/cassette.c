@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "format/cassette-pair.h"
+#include "format/json-document.h"
 #include "format/python-json.h"
 #include "trace/limits.h"
 
@@ -85,26 +86,13 @@ static void note_name(struct cassette_names *n, struct json_val name)
 
 static struct cassette_names names_of(struct str object)
 {
-    struct str rest = str_trim(object);
-    struct json_fault fault;
     struct cassette_names n = { 0 };
-    struct json j;
-    size_t used;
+    struct json_document_head h;
 
-    json_init(&j);
-    while (str_starts(rest, STR("{")) || str_starts(rest, STR(","))) {
-        rest = str_skip(rest, 1);
-        if (!json_scan_first(&j, rest, &used, &fault) ||
-            json_type(json_root(&j)) != JSON_STRING)
-            break;
-        note_name(&n, json_root(&j));
-        rest = str_trim(str_skip(rest, used));
-        if (!str_starts(rest, STR(":")) ||
-            !json_scan_first(&j, str_skip(rest, 1), &used, &fault))
-            break;
-        rest = str_trim(str_skip(rest, 1 + used));
-    }
-    json_release(&j);
+    json_document_head_init(&h, object);
+    while (json_document_head_next(&h))
+        note_name(&n, h.name);
+    json_document_head_release(&h);
     return n;
 }
 

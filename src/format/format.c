@@ -9,18 +9,31 @@ const struct format *const format_table[] = {
     &recording_format,
     &mcp_replay_trace_format,
     &jsonrpc_format,
+    &inspector_format,
+    &streamable_http_format,
+    &http_sse_format,
     &cassette_format,
     &csv_format,
     &flat_format,
     &thoughtjack_format,
     &oatf_format,
+    &assay_trace_format,
     NULL,
 };
+
+static bool has_name(const struct format *f, struct str name)
+{
+    bool has = str_eq(str_z(f->name), name);
+
+    for (const char *const *alias = f->alias; *alias; alias++)
+        has |= str_eq(str_z(*alias), name);
+    return has;
+}
 
 const struct format *format_by_name(struct str name)
 {
     for (const struct format *const *f = format_table; *f; f++)
-        if (str_eq(str_z((*f)->name), name))
+        if (has_name(*f, name))
             return *f;
     return NULL;
 }
@@ -67,7 +80,7 @@ bool format_takes_option(const struct format *f, const char *option)
     return false;
 }
 
-static enum probe_rank rank(const struct format *f, struct str head)
+enum probe_rank format_rank(const struct format *f, struct str head)
 {
     return f->probe ? f->probe(head) : PROBE_NONE;
 }
@@ -80,7 +93,7 @@ const struct format *format_by_content(struct str head, struct str path)
 
     compress_by_suffix(path, &path);
     for (const struct format *const *f = format_table; *f; f++) {
-        enum probe_rank r = rank(*f, head);
+        enum probe_rank r = format_rank(*f, head);
         size_t extension = extension_len(*f, path);
         if (r > highest || (r == highest && r && extension > longest)) {
             highest = r;
@@ -123,7 +136,7 @@ bool format_is_foreign(const struct window *w, const struct format *own, struct 
                        struct err *e)
 {
     for (const struct format *const *f = format_table; *f; f++)
-        if (*f != own && rank(*f, json_raw(v)) == PROBE_SURE) {
+        if (*f != own && format_rank(*f, json_raw(v)) == PROBE_SURE) {
             format_error(w, json_offset(v), e,
                          "data of format '%s' starts here, in a file of format '%s'",
                          (*f)->name, own->name);
@@ -146,7 +159,7 @@ void format_note(const struct window *w, size_t at, const char *fmt, ...)
     w->notes->put(w->notes, line, byte, text);
 }
 
-enum { LIST_MAX = 4096 };
+enum { LIST_MAX = 4096, HINT_ENDS_MAX = 48 };
 
 bool format_is_for(const struct format *f, enum format_use use)
 {
@@ -164,15 +177,16 @@ const char *format_names_for(struct buf *text, enum format_use use)
 
 bool format_hint_writable(struct err *e, const char *option, enum format_use use)
 {
-    struct buf names, ends;
+    struct buf ends;
 
     buf_init(&ends, LIST_MAX);
-    for (const struct format *const *f = format_table; *f; f++)
+    for (const struct format *const *f = format_table; *f && ends.len < HINT_ENDS_MAX; f++)
         if (format_is_for(*f, use))
-            buf_printf(&ends, "%s%s", ends.len ? ", " : "", (*f)->ext[0]);
-    err_hint(e, "choose it by the end of the name (%s),\nor with %s FORMAT: one of %s",
-             buf_z(&ends), option, format_names_for(&names, use));
-    buf_release(&names);
+            buf_printf(&ends, "%s, ", (*f)->ext[0]);
+    err_hint(e,
+             "choose it by the end of the name (%s…),\nor with %s FORMAT; 'mcpreel formats' "
+             "lists them",
+             buf_z(&ends), option);
     buf_release(&ends);
     return false;
 }

@@ -61,6 +61,14 @@ struct format_operation {
     int64_t start_wall_us; /* when the recording started, if that is known */
 };
 
+/* The rules for ids in transcripts (format/transcript.h). */
+enum format_rules {
+    FORMAT_RULES_NONE, /* responses and requests are paired as the documented rules say, and
+                        * ids may occur again */
+    FORMAT_RULES_DOCUMENTED, /* as Assay documents them */
+    FORMAT_RULES_HEAD,       /* as the current version of Assay has them */
+};
+
 /* Choices of the user for writers; the row of a format names those that it takes. All are
  * optional: zero, NULL, or an empty text. */
 struct format_options {
@@ -68,6 +76,8 @@ struct format_options {
     int style;             /* enum format_style */
     int64_t phase_after;   /* of the phased style: how many tool calls come before the attack */
     const struct log *log; /* for warnings about what the format cannot express */
+    enum format_rules rules;
+    const char *episode_id, *test_id, *prompt; /* of an Assay trace */
 };
 
 /* Whether a description of a server attacks by changes of the user, or in a phase of its own.
@@ -85,8 +95,9 @@ enum { FORMAT_OPTIONS_MAX = 8 };
 
 struct format {
     const char *name, *about;
-    const char *ext[4]; /* NULL-ended; the first is used when saving */
-    unsigned keeps;     /* enum feature: kept by writing and reading again */
+    const char *alias[3]; /* NULL-ended: other names that --format and --to accept */
+    const char *ext[4];   /* NULL-ended; the first is used when saving */
+    unsigned keeps;       /* enum feature: kept by writing and reading again */
     const char *options[FORMAT_OPTIONS_MAX + 1]; /* NULL-ended: names of the options of convert
                                                   * that its writer takes, without dashes */
     bool line_based; /* put() writes whole lines, and end() nothing after a footer: can be
@@ -100,6 +111,9 @@ struct format {
     enum next_result (*next)(void *state, const struct window *w, struct consumed *t,
                              struct record *r, struct err *e);
     void (*close)(void *state);
+
+    /* Selects the rules, before the first next(). NULL in a format without ids to check. */
+    void (*set_rules)(void *state, enum format_rules rules);
 
     /* After an error: drops what was incomplete, and continues with another line. NULL in a
      * format that is one document. */
@@ -131,16 +145,20 @@ struct format {
 
 /* The only list of formats, NULL-ended. */
 extern const struct format *const format_table[];
+extern const struct format assay_trace_format;
 extern const struct format cassette_format;
 extern const struct format csv_format;
 extern const struct format flat_format;
+extern const struct format http_sse_format;
+extern const struct format inspector_format;
 extern const struct format jsonrpc_format;
 extern const struct format oatf_format;
 extern const struct format recording_format;
 extern const struct format mcp_replay_trace_format;
+extern const struct format streamable_http_format;
 extern const struct format thoughtjack_format;
 
-const struct format *format_by_name(struct str name); /* NULL if unknown */
+const struct format *format_by_name(struct str name); /* aliases, too; NULL if unknown */
 
 /* The format for writing a file of that name, by the longest extension; an extension of
  * compression after it is ignored. NULL if there is none. */
@@ -152,6 +170,9 @@ bool format_is_recording_name(struct str path);
 /* Returns the format with the highest rank for the first bytes of a file; of several, one with
  * an extension of `path`, else the first in the table. NULL: none. */
 const struct format *format_by_content(struct str head, struct str path);
+
+/* Returns how sure a format is of the first bytes of a file. */
+enum probe_rank format_rank(const struct format *f, struct str head);
 
 /* Whether the writer of a format takes an option of that name. */
 bool format_takes_option(const struct format *f, const char *option);
@@ -168,8 +189,8 @@ bool format_is_for(const struct format *f, enum format_use use);
 /* Lists the formats for a purpose: "recording, trace". The caller releases `text`. */
 const char *format_names_for(struct buf *text, enum format_use use);
 
-/* Hints at the extensions that name a format for the purpose, and at `option`. Returns false.
- */
+/* Hints at the first extensions that name a format for the purpose, and at `option`. Returns
+ * false. */
 bool format_hint_writable(struct err *e, const char *option, enum format_use use);
 
 /* Sets the error "PATH:LINE:BYTE: text" for offset `at` of the window. Returns NEXT_ERROR. */

@@ -32,13 +32,14 @@ static bool advance(struct merge_input *l, struct err *e)
 }
 
 static bool open_input(struct merge_input *l, const struct sys *sys, const char *path,
-                       const struct log *log, struct err *e)
+                       const struct reader_import *import, const struct log *log, struct err *e)
 {
-    return reader_open(&l->reader, sys, path, log, e) && advance(l, e);
+    return reader_open_import(&l->reader, sys, path, import, log, e) && advance(l, e);
 }
 
 bool merge_open(struct merge **out, const struct sys *sys, const char *const *paths,
-                size_t count, const struct log *log, struct err *e)
+                size_t count, const struct reader_import *import, const struct log *log,
+                struct err *e)
 {
     struct merge *m = mem_new(struct merge);
 
@@ -46,7 +47,7 @@ bool merge_open(struct merge **out, const struct sys *sys, const char *const *pa
     m->count = count;
     json_init(&m->json);
     for (size_t i = 0; i < count; i++)
-        if (!open_input(&m->inputs[i], sys, paths[i], log, e)) {
+        if (!open_input(&m->inputs[i], sys, paths[i], import, log, e)) {
             merge_close(m);
             return false;
         }

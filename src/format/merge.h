@@ -14,9 +14,11 @@
 
 struct merge;
 
-/* Borrows `paths` and the paths until merge_close(). */
+/* Borrows `paths` and the paths until merge_close(). `import` may be NULL, see
+ * reader_open_import(). */
 bool merge_open(struct merge **out, const struct sys *sys, const char *const *paths,
-                size_t count, const struct log *log, struct err *e) MUST_CHECK;
+                size_t count, const struct reader_import *import, const struct log *log,
+                struct err *e) MUST_CHECK;
 void merge_close(struct merge *m); /* NULL is fine */
 
 /* As reader_next(); `*from` is the index of the file. */

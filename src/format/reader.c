@@ -116,7 +116,18 @@ static void add_repair_hint(const struct reader *r, const struct format *f, stru
         err_hint(e, "to save what can be read: mcpreel check --fix %s", r->path);
 }
 
-static bool find_format(struct reader *r, struct err *e)
+/* The format by content, or the expected one if the content leaves a doubt. */
+static const struct format *choose_format(const struct reader *r, const struct format *expected)
+{
+    const struct format *found = format_by_content(unread(r), str_z(r->path));
+
+    if (expected && (!found || format_rank(expected, unread(r)) == PROBE_SURE ||
+                     format_rank(found, unread(r)) == PROBE_WEAK))
+        return expected;
+    return found;
+}
+
+static bool find_format(struct reader *r, const struct reader_import *import, struct err *e)
 {
     while (!r->no_data && r->window.len < PROBE_HEAD)
         if (!read_more(r, e)) {
@@ -133,10 +144,12 @@ static bool find_format(struct reader *r, struct err *e)
                            "delete it and record again");
     }
     skip_bom(r);
-    r->format = format_by_content(unread(r), str_z(r->path));
+    r->format = choose_format(r, is_utf16(unread(r)) ? NULL : import->format);
     if (!r->format)
         return report_unknown_format(r, e);
     r->state = r->format->open();
+    if (r->format->set_rules)
+        r->format->set_rules(r->state, import->rules);
     return true;
 }
 
@@ -144,8 +157,10 @@ static bool find_format(struct reader *r, struct err *e)
 enum reader_mode { READER_STRICT, READER_REPAIR, READER_FOLLOW };
 
 static bool open_reader(struct reader **out, const struct sys *sys, const char *path,
-                        const struct log *log, enum reader_mode way, struct err *e)
+                        const struct reader_import *import, const struct log *log,
+                        enum reader_mode way, struct err *e)
 {
+    static const struct reader_import nothing;
     struct reader *r = mem_new(struct reader);
 
     *r = (struct reader){
@@ -159,7 +174,7 @@ static bool open_reader(struct reader **out, const struct sys *sys, const char *
         return false;
     }
     r->following = way == READER_FOLLOW && !r->input.decompressor;
-    if (!find_format(r, e)) {
+    if (!find_format(r, import ? import : &nothing, e)) {
         reader_close(r);
         return false;
     }
@@ -170,19 +185,26 @@ static bool open_reader(struct reader **out, const struct sys *sys, const char *
 bool reader_open(struct reader **out, const struct sys *sys, const char *path,
                  const struct log *log, struct err *e)
 {
-    return open_reader(out, sys, path, log, READER_STRICT, e);
+    return open_reader(out, sys, path, NULL, log, READER_STRICT, e);
+}
+
+bool reader_open_import(struct reader **out, const struct sys *sys, const char *path,
+                        const struct reader_import *import, const struct log *log,
+                        struct err *e)
+{
+    return open_reader(out, sys, path, import, log, READER_STRICT, e);
 }
 
 bool reader_open_for_repair(struct reader **out, const struct sys *sys, const char *path,
                             const struct log *log, struct err *e)
 {
-    return open_reader(out, sys, path, log, READER_REPAIR, e);
+    return open_reader(out, sys, path, NULL, log, READER_REPAIR, e);
 }
 
 bool reader_open_following(struct reader **out, const struct sys *sys, const char *path,
                            const struct log *log, struct err *e)
 {
-    return open_reader(out, sys, path, log, READER_FOLLOW, e);
+    return open_reader(out, sys, path, NULL, log, READER_FOLLOW, e);
 }
 
 void reader_stop_following(struct reader *r)

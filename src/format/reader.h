@@ -20,6 +20,18 @@ struct reader;
 bool reader_open(struct reader **out, const struct sys *sys, const char *path,
                  const struct log *log, struct err *e) MUST_CHECK;
 
+/* The expectations of the user about a file to import. */
+struct reader_import {
+    const struct format *format; /* read as this, unless the content is surely another format;
+                                    NULL: by content */
+    enum format_rules rules;
+};
+
+/* The same with expectations; NULL: none. */
+bool reader_open_import(struct reader **out, const struct sys *sys, const char *path,
+                        const struct reader_import *import, const struct log *log,
+                        struct err *e) MUST_CHECK;
+
 /* The same for repair: skips damage, with notes. */
 bool reader_open_for_repair(struct reader **out, const struct sys *sys, const char *path,
                             const struct log *log, struct err *e) MUST_CHECK;

@@ -46,6 +46,16 @@ void mcp_id_add_key(struct buf *to, struct json_val id)
         add_number(to, id);
 }
 
+void mcp_id_add_text_key(struct buf *to, struct json_val id)
+{
+    if (json_type(id) == JSON_STRING) {
+        add_string(to, id);
+    } else if (json_type(id) == JSON_NUMBER) {
+        buf_add_ch(to, 's');
+        buf_add(to, json_raw(id));
+    }
+}
+
 struct str mcp_id_key(struct json_val id, struct arena *a)
 {
     struct buf key;

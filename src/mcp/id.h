@@ -15,4 +15,8 @@ struct str mcp_id_key(struct json_val id, struct arena *a);
 /* Appends the same key to `to`. */
 void mcp_id_add_key(struct buf *to, struct json_val id);
 
+/* Appends a key under which 1 and "1" are equal: the decoded text of a string, the spelling of
+ * a number. */
+void mcp_id_add_text_key(struct buf *to, struct json_val id);
+
 #endif

@@ -43,19 +43,22 @@ void pairing_release(struct pairing *p)
 }
 
 /* Valid until the next call. */
-static struct str key_for_scope(struct pairing *p, struct scope_ref ref, enum record_dir dir,
-                                struct json_val id)
+static struct str key_for_scope(struct pairing *p, const struct record *r, struct scope_ref ref,
+                                enum record_dir dir, struct json_val id)
 {
     buf_clear(&p->key);
     scope_add_key(&p->key, ref, dir);
-    mcp_id_add_key(&p->key, id);
+    if (r->kind == RECORD_MESSAGE && r->message.ids_as_text)
+        mcp_id_add_text_key(&p->key, id);
+    else
+        mcp_id_add_key(&p->key, id);
     return buf_str(&p->key);
 }
 
 struct str pairing_key(struct pairing *p, const struct record *r, enum record_dir dir,
                        struct json_val id)
 {
-    return key_for_scope(p, scope_of(&p->tracker, r).levels[0], dir, id);
+    return key_for_scope(p, r, scope_of(&p->tracker, r).levels[0], dir, id);
 }
 
 static struct str scope_map_key(const struct scope_ref *ref, char key[9])
@@ -150,10 +153,11 @@ static char *copy_text(char *to, struct str *text)
 /* One allocation holds the request and its texts. The keys of all scopes differ only in the
  * bytes before the id. */
 static struct pairing_request *new_request(struct pairing *p, const struct scope_chain *scope,
-                                           enum record_dir dir, struct json_val id,
+                                           const struct record *r, struct json_val id,
                                            struct str method, struct str subject)
 {
-    struct str key = key_for_scope(p, scope->levels[0], dir, id);
+    enum record_dir dir = r->message.dir;
+    struct str key = key_for_scope(p, r, scope->levels[0], dir, id);
     struct pairing_request *q =
         mem_grow(NULL, sizeof *q + scope->count * sizeof q->entries[0] +
                            scope->count * key.len + method.len + subject.len);
@@ -165,7 +169,7 @@ static struct pairing_request *new_request(struct pairing *p, const struct scope
     at = copy_text(copy_text(at, &q->method), &q->subject);
     for (size_t i = 0; i < scope->count; i++) {
         if (i > 0)
-            key = key_for_scope(p, scope->levels[i], dir, id);
+            key = key_for_scope(p, r, scope->levels[i], dir, id);
         at = copy_text(at, &key);
         q->entries[i] = (struct pairing_entry){ .node = { .key = key, .value = q } };
     }
@@ -224,8 +228,7 @@ bool pairing_add_request(struct pairing *p, const struct record *r, const struct
     struct arena a = { 0 };
     const struct mcp_method *known = mcp_method_find(m->method);
     struct str subject = json_text(mcp_method_subject(known, m->params), &a);
-    struct pairing_request *q =
-        new_request(p, &scope, r->message.dir, m->id, m->method, subject);
+    struct pairing_request *q = new_request(p, &scope, r, m->id, m->method, subject);
     bool is_new = true;
 
     arena_release(&a);
@@ -258,7 +261,7 @@ static struct pairing_request *find_request(struct pairing *p, const struct reco
 
     for (size_t i = 0; i < scope.count; i++) {
         const struct multimap_entry *node =
-            multimap_find(&p->open_ids, key_for_scope(p, scope.levels[i], dir, id));
+            multimap_find(&p->open_ids, key_for_scope(p, r, scope.levels[i], dir, id));
 
         *sure = ids_are_unique_in(scope.levels[i]);
         if (node && (*sure || !node->same_key_next))

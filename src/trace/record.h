@@ -67,6 +67,7 @@ struct record_message {
     uint64_t seq, latency_ms, redelivers;
     uint64_t line; /* of the file that it was read from, from 1; 0: unknown */
     enum record_dir dir;
+    bool ids_as_text;                  /* its file has ids without a type: 1 is "1" */
     struct json_val msg;               /* an object; no line break in its text */
     struct str event, batch, redacted; /* JSON */
     const struct mcp_message *parsed;  /* `msg` classified; NULL: not done yet */

@@ -299,7 +299,7 @@ ANYTHING = {
     "nothing": b"", "a newline": b"\n", "blanks": b" \r\n\t\n", "a mark": b"\xef\xbb\xbf", "NUL bytes": b"\0" * 4096,
     "prose": b"hello world\n", "a program": b"\x7fELF\x02\x01\x01" + b"\0" * 50, "a script": b"#!/bin/sh\necho\n",
     "HTML": b"<!doctype html><title>x</title>", "YAML": b"version: 1\nmessages: []\n", "CSV": b"seq,dir,msg\n1,c2s,{}\n",
-    "an empty object": b"{}\n", "an empty array": b"[]\n", "a number": b"42\n", "a batch": lines([PING]),
+    "an empty object": b"{}\n", "an empty array": b"[]\n", "a number": b"42\n", "batches": lines([PING], [PING]),
     "an unknown type": lines({"type": "episode_start"}), "a number for a type": lines({"type": 1}),
     "an object that is no message": lines({"jsonrpc": "2.0"}), "a log in JSON": lines({"level": "info", "msg": "x"}),
     "a HAR": lines({"log": {"version": "1.2", "entries": []}}), "a deep array": b"[" * 100000,
@@ -313,7 +313,7 @@ VERSIONS = [
 ]
 JSONRPC = [Case(f"jsonrpc: {name}", lines(PING, value), 2) for name, value in {
     "neither method nor id": {"jsonrpc": "2.0"}, "an id alone": {"jsonrpc": "2.0", "id": 1},
-    "a result without id": {"jsonrpc": "2.0", "result": {}}, "an object for an id": {"id": {}, "method": "x"},
+    "an object for an id": {"id": {}, "method": "x"},
     "a boolean for an id": {"id": True, "method": "x"}, "a number for a method": {"id": 1, "method": 5},
     "an error that is none": {"error": "invalid_token"}, "a batch": [PING, PONG],
 }.items()]

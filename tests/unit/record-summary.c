@@ -89,6 +89,8 @@ static void add_header(struct record_summary *l, const struct record *r)
 {
     const struct record_header *h = &r->header;
 
+    if (l->entry_count > 1)
+        l->entries[l->entry_count - 1].needs |= FEATURE_END; /* of the recording before it */
     l->has_date = (r->has & HAS_WALL) && r->wall_us != 0;
     l->started_us = r->wall_us;
     add_time(l, FEATURE_TIME, r);
@@ -362,7 +364,9 @@ unsigned record_summary_features(const struct record_summary *l)
         for (size_t n = l->entries[i].first; n < end_of(l, i); n++)
             own |= l->notes[n].part;
         /* The time of a header is that of its messages, if there are any. */
-        parts |= l->entries[i].kind == RECORD_HEADER ? own & ~(unsigned)FEATURE_TIME : own;
+        if (l->entries[i].kind == RECORD_HEADER)
+            own &= ~(unsigned)(FEATURE_TIME | FEATURE_END);
+        parts |= own;
     }
     return parts & ~nobodys;
 }

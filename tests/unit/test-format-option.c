@@ -36,8 +36,10 @@ static void an_input_must_have_a_format_that_can_be_read(void **state)
     assert_ptr_equal(f, &mcp_replay_trace_format);
     assert_true(format_option_parse(&f, "csv", &e));
     assert_false(format_option_parse_input(&f, "csv", &e));
-    assert_string_equal(e.msg, "'csv' is a format that can only be written, not one of "
-                               "recording, trace, jsonrpc, cassette");
+    assert_string_equal(e.msg,
+                        "'csv' is a format that can only be written, not one of "
+                        "recording, trace, jsonrpc, inspector, streamable-http, http-sse, "
+                        "cassette");
 }
 
 int main(void)

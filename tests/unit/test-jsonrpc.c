@@ -83,11 +83,11 @@ static void the_later_of_two_requests_with_one_id_is_answered_first(void **state
               C2S(RESULT(0, "2")) "end");
 }
 
-static void ids_are_compared_with_their_type(void **state)
+static void ids_are_compared_as_text(void **state)
 {
     (void)state;
     check(REQUEST(1, "roots/list") "\n" RESULT('1', "{}") "\n" RESULT(1, "{}") "\n",
-          S2C(REQUEST(1, "roots/list")) S2C(RESULT('1', "{}")) C2S(RESULT(1, "{}")) "end");
+          S2C(REQUEST(1, "roots/list")) C2S(RESULT('1', "{}")) S2C(RESULT(1, "{}")) "end");
 }
 
 static void a_response_without_request_is_from_the_server(void **state)
@@ -157,8 +157,9 @@ static void an_invalid_line_is_an_error_with_its_position(void **state)
         { "null", "2:1: a line must be one JSON-RPC message, an object" },
         { "{}", "2:1: not a JSON-RPC message" },
         { "{'id':1}", "2:1: not a JSON-RPC message" },
-        { "{'id':{},'method':'x'}", "2:1: not a JSON-RPC message" },
-        { "{'result':1}", "2:1: not a JSON-RPC message" },
+        { "{'id':{},'method':'x'}", "2:1: a JSON-RPC id must not be an object" },
+        { "{'id':[1],'result':1}", "2:1: a JSON-RPC id must not be an array" },
+        { "{'id':true,'method':'x'}", "2:1: a JSON-RPC id must not be a boolean" },
         { "{'t':'x','dir':'in','raw':1}",
           "2:1: data of format 'trace' starts here, in a file of format 'jsonrpc'" },
     };
@@ -171,6 +172,25 @@ static void an_invalid_line_is_an_error_with_its_position(void **state)
               arena_printf(&a, "c2s {'method':'x'} \nf:%s", cases[i].want).at);
         arena_release(&a);
     }
+}
+
+static void a_response_without_an_id_is_kept_as_it_is(void **state)
+{
+    struct arena a = { 0 };
+    struct memory_writer w;
+    struct memory_reader r;
+
+    (void)state;
+    check_parts("{'id':null,'result':1}\n", FEATURE_OTHER_JSON,
+                "bytes s2c {'id':null,'result':1} \nend");
+    memory_writer_init(&w, &jsonrpc_format);
+    memory_reader_run(&r, &jsonrpc_format, terse_json(&a, "{'id':null,'result':1}"), 1 << 20,
+                      &w.sink);
+    memory_writer_finish(&w);
+    assert_str(buf_str(&w.text), terse_json(&a, "{'id':null,'result':1}\n"));
+    memory_reader_release(&r);
+    memory_writer_release(&w);
+    arena_release(&a);
 }
 
 static void the_probe_recognizes_jsonrpc(void **state)
@@ -222,12 +242,13 @@ int main(void)
         cmocka_unit_test(progress_is_from_the_server),
         cmocka_unit_test(a_response_has_the_opposite_direction_of_its_request),
         cmocka_unit_test(the_later_of_two_requests_with_one_id_is_answered_first),
-        cmocka_unit_test(ids_are_compared_with_their_type),
+        cmocka_unit_test(ids_are_compared_as_text),
         cmocka_unit_test(a_response_without_request_is_from_the_server),
         cmocka_unit_test(a_request_with_the_id_of_a_pending_client_request_is_from_the_server),
         cmocka_unit_test(a_cancellation_has_the_direction_of_its_request),
         cmocka_unit_test(a_time_is_in_milliseconds_or_absent),
         cmocka_unit_test(an_invalid_line_is_an_error_with_its_position),
+        cmocka_unit_test(a_response_without_an_id_is_kept_as_it_is),
         cmocka_unit_test(the_probe_recognizes_jsonrpc),
         cmocka_unit_test(messages_are_written_unchanged_and_other_records_not),
     };

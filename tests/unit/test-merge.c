@@ -17,7 +17,7 @@ static struct merge *open_merge(size_t count)
     struct err e = ERR_NONE;
     struct merge *m = NULL;
 
-    if (!merge_open(&m, &sys_real, abc, count, quiet(), &e))
+    if (!merge_open(&m, &sys_real, abc, count, NULL, quiet(), &e))
         fail_msg("%s", e.msg);
     return m;
 }
@@ -197,7 +197,7 @@ static void assert_no_merge(size_t count, const char *msg)
     struct err e = ERR_NONE;
     struct merge *m = NULL;
 
-    assert_false(merge_open(&m, &sys_real, abc, count, quiet(), &e));
+    assert_false(merge_open(&m, &sys_real, abc, count, NULL, quiet(), &e));
     assert_string_equal(e.msg, msg);
     assert_int_equal(e.kind, ERR_INPUT);
     assert_null(m);

@@ -179,6 +179,32 @@ static void ids_are_compared_by_value_and_type(void **state)
           "5:3 6:- 7:2 8:1 ");
 }
 
+static void ids_of_a_transcript_are_compared_as_text(void **state)
+{
+    struct record request = { .kind = RECORD_MESSAGE }, response = request;
+    struct mcp_message m = { .kind = MCP_REQUEST };
+    struct json_fault fault;
+    struct pairing p;
+    struct json ids;
+
+    (void)state;
+    json_init(&ids);
+    assert_true(json_scan(&ids, STR("[1,\"1\"]"), &fault));
+    response.message.dir = TO_CLIENT;
+    for (int as_text = 0; as_text < 2; as_text++) {
+        pairing_init(&p);
+        request.message.ids_as_text = response.message.ids_as_text = as_text;
+        m.kind = MCP_REQUEST;
+        m.id = json_item(json_root(&ids), 0);
+        pairing_add_request(&p, &request, &m, 7);
+        m.kind = MCP_RESULT;
+        m.id = json_item(json_root(&ids), 1);
+        assert_int_equal(pairing_match_response(&p, &response, &m) != NULL, as_text);
+        pairing_release(&p);
+    }
+    json_release(&ids);
+}
+
 static void text_after_a_nul_in_an_id_is_compared(void **state)
 {
     (void)state;
@@ -496,6 +522,7 @@ int main(void)
         cmocka_unit_test(a_response_may_come_on_a_resumed_stream),
         cmocka_unit_test(the_oldest_of_several_requests_with_one_id_is_answered_first),
         cmocka_unit_test(ids_are_compared_by_value_and_type),
+        cmocka_unit_test(ids_of_a_transcript_are_compared_as_text),
         cmocka_unit_test(text_after_a_nul_in_an_id_is_compared),
         cmocka_unit_test(an_error_without_id_is_not_paired),
         cmocka_unit_test(a_stored_request_has_all_its_data),
