@@ -145,6 +145,7 @@ static const struct option trace_options[] = {
     RULES_OPTION,
     FORCE_OPTION,
     EPISODE_OPTIONS,
+    WRITER_TRACE_OPTIONS(struct convert_args, writer),
     { 0 },
 };
 

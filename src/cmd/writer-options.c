@@ -1,5 +1,7 @@
 #include "cmd/writer-options.h"
 
+#include "format/span-ids.h"
+
 enum { NAMES_MAX = 1024 };
 
 static bool reject(const char *name, const struct format *to, struct err *e)
@@ -24,4 +26,23 @@ bool writer_options_check(const struct option *rows, const struct operands *in,
             !format_takes_option(to, o->name))
             return reject(o->name, to, e);
     return true;
+}
+
+bool writer_options_parse_uuid(void *field, const char *text, struct err *e)
+{
+    struct str *id = field;
+
+    *id = str_z(text);
+    if (span_ids_is_uuid(*id))
+        return true;
+    err_set(e, ERR_USAGE, "not a UUID of version 4 in lower case: '%s'", text);
+    return err_hint(e, "MPLP accepts no other: 550e8400-e29b-41d4-a716-446655440000");
+}
+
+bool writer_options_parse_text(void *field, const char *text, struct err *e)
+{
+    struct str *to = field;
+
+    *to = str_z(text);
+    return to->len || err_set(e, ERR_USAGE, "must not be empty");
 }

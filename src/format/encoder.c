@@ -63,12 +63,20 @@ static void end_operations(struct operation_encoder *o, struct buf *to)
     free(o);
 }
 
+bool encoder_flush(struct encoder *c, struct buf *to)
+{
+    if (c->operations)
+        end_operations(c->operations, to);
+    c->operations = NULL;
+    return c->format->flush && c->format->flush(c->state, to);
+}
+
 void encoder_end(struct encoder *c, struct buf *to)
 {
     if (!c->format)
         return;
-    if (c->operations)
-        end_operations(c->operations, to);
+    while (encoder_flush(c, to))
+        ;
     if (c->format->end)
         c->format->end(c->state, to);
     *c = (struct encoder){ .format = NULL };

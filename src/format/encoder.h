@@ -31,6 +31,10 @@ static inline void encoder_put(struct encoder *c, struct buf *to, const struct r
     c->format->put(c->state, to, r);
 }
 
+/* Appends a part of the rest, until it returns false; nothing may be put afterwards. Not
+ * needed before encoder_end(), which appends all of it. */
+bool encoder_flush(struct encoder *c, struct buf *to);
+
 /* Appends the rest and releases everything. Does nothing if it has ended before. */
 void encoder_end(struct encoder *c, struct buf *to);
 

@@ -78,6 +78,12 @@ struct format_options {
     const struct log *log; /* for warnings about what the format cannot express */
     enum format_rules rules;
     const char *episode_id, *test_id, *prompt; /* of an Assay trace */
+
+    /* For traces. */
+    struct str plan_id, context_id, step_id; /* UUIDs of version 4 */
+    struct str agent_role;
+    bool mplp;     /* adds the attributes of MPLP */
+    bool payloads; /* adds arguments and results */
 };
 
 /* Whether a description of a server attacks by changes of the user, or in a phase of its own.
@@ -128,6 +134,10 @@ struct format {
     void (*put_operation)(void *state, struct buf *to, const struct format_operation *o);
     void (*end)(void *state, struct buf *to); /* writes the rest and frees the state */
 
+    /* Appends a part of the rest before end(), until it returns false: for a rest that is too
+     * large for one buffer. NULL in most formats. */
+    bool (*flush)(void *state, struct buf *to);
+
     /* Replacing a message in a file (runtime/recording-update.h). Both may be NULL: then the
      * new message takes the place of the old one as it is, on one line. */
 
@@ -151,8 +161,12 @@ extern const struct format csv_format;
 extern const struct format flat_format;
 extern const struct format http_sse_format;
 extern const struct format inspector_format;
+extern const struct format jaeger_format;
 extern const struct format jsonrpc_format;
 extern const struct format oatf_format;
+extern const struct format mplp_format;
+extern const struct format mplp_jsonl_format;
+extern const struct format otlp_format;
 extern const struct format recording_format;
 extern const struct format mcp_replay_trace_format;
 extern const struct format streamable_http_format;

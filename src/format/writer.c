@@ -49,17 +49,24 @@ static bool write_text(struct writer *w, bool last, struct err *e)
     return write_bytes(w, buf_str(&w->text), e);
 }
 
-static bool writer_put(struct sink *self, const struct record *r, struct err *e)
+/* Writes the text once there is enough of it. */
+static bool write_piece(struct writer *w, struct err *e)
 {
-    struct writer *w = (struct writer *)self;
     bool ok;
 
-    encoder_put(&w->encoder, &w->text, r);
     if (w->text.len < PIECE && !w->text.full)
         return true;
     ok = write_text(w, false, e);
     buf_clear(&w->text);
     return ok;
+}
+
+static bool writer_put(struct sink *self, const struct record *r, struct err *e)
+{
+    struct writer *w = (struct writer *)self;
+
+    encoder_put(&w->encoder, &w->text, r);
+    return write_piece(w, e);
 }
 
 bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool replace,
@@ -111,10 +118,12 @@ static bool close_file(struct writer *w, bool ok, struct err *e)
 
 bool writer_finish(struct writer *w, struct err *e)
 {
-    bool ok;
+    bool ok = true;
 
+    while (ok && encoder_flush(&w->encoder, &w->text))
+        ok = write_piece(w, e);
     encoder_end(&w->encoder, &w->text);
-    ok = write_text(w, true, e);
+    ok = ok && write_text(w, true, e);
     release_buffers(w);
     return close_file(w, ok, e);
 }

@@ -67,11 +67,37 @@ static void variables_may_be_meant_for_other_formats(void **state)
     assert_true(check("", env, &takes_none, &e));
 }
 
+static void a_uuid_has_version_4(void **state)
+{
+    struct str id = STR_NONE;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_true(writer_options_parse_uuid(&id, "550e8400-e29b-41d4-a716-446655440000", &e));
+    assert_int_equal(id.len, 36);
+    assert_false(writer_options_parse_uuid(&id, "550e8400-e29b-51d4-a716-446655440000", &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+}
+
+static void a_text_is_not_empty(void **state)
+{
+    struct str text = STR_NONE;
+    struct err e = ERR_NONE;
+
+    (void)state;
+    assert_true(writer_options_parse_text(&text, "planner", &e));
+    assert_str(text, STR("planner"));
+    assert_false(writer_options_parse_text(&text, "", &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_format_gets_only_the_options_that_it_takes),
         cmocka_unit_test(variables_may_be_meant_for_other_formats),
+        cmocka_unit_test(a_uuid_has_version_4),
+        cmocka_unit_test(a_text_is_not_empty),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
