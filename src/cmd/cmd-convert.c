@@ -8,13 +8,14 @@
 #include "format/merge.h"
 #include "format/writer.h"
 #include "report/progress.h"
+#include "runtime/otlp-export.h"
 #include "trace/combine.h"
 #include "trace/loss.h"
 
 enum { CONVERT_TEXT_MAX = 4096, CONVERT_JSON_MAX = 1 << 20 };
 
 struct convert_args {
-    const char *output, *out_trace, *recording;
+    const char *output, *out_trace, *recording, *otlp;
     const struct format *to, *from;
     int rules;
     bool lossless, force;
@@ -97,6 +98,12 @@ static const struct option convert_options[] = {
     OUT_TRACE_OPTION,
     FORMAT_OPTION,
     RULES_OPTION,
+    { .name = "otlp",
+      .arg = "URL",
+      .type = OPTION_STRING,
+      .offset = offsetof(struct convert_args, otlp),
+      .help = "send spans to the OpenTelemetry collector at URL, such as "
+              "http://localhost:4318, and write no file" },
     { .name = "lossless",
       .type = OPTION_FLAG,
       .offset = offsetof(struct convert_args, lossless),
@@ -161,7 +168,7 @@ struct conversion {
     const char *output;
     struct reader_import import; /* `format`: that all files must have; NULL: any */
     const struct format *format;
-    struct writer *writer; /* NULL: only count losses */
+    struct sink *to; /* writes; NULL: only count losses */
     struct combine combine;
     struct loss loss;
 };
@@ -170,8 +177,7 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 {
     struct conversion *c = (struct conversion *)self;
 
-    return c->loss.sink.put(&c->loss.sink, r, e) &&
-           (!c->writer || c->writer->sink.put(&c->writer->sink, r, e));
+    return c->loss.sink.put(&c->loss.sink, r, e) && (!c->to || c->to->put(c->to, r, e));
 }
 
 /* Warns once per file that its messages have no time to be merged by. */
@@ -245,8 +251,8 @@ static bool convert(struct conversion *c, struct err *e)
     c->loss.name = str_z(c->format->name);
     combine_init(&c->combine, c->count, &c->sink);
     progress_init(&progress, c->app->log, app_shows_progress(c->app),
-                  c->writer ? "converting" : "reading", c->paths[0]);
-    if (!c->writer)
+                  c->to ? "converting" : "reading", c->paths[0]);
+    if (!c->to)
         progress.log.level = LOG_ERROR; /* warnings are printed in the second pass */
     c->log = progress_log(&progress);
     memset(c->warned_no_time, 0, c->count * sizeof *c->warned_no_time);
@@ -372,7 +378,7 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
     options.rules = c->import.rules;
     if (!writer_open(&w, c->app->sys, c->output, args->force, c->format, &options, e))
         return app_exit_code(e);
-    c->writer = &w;
+    c->to = &w.sink;
     ok = convert(c, e);
     keep = ok && !(args->lossless && loss_is_any(&c->loss));
     if (keep)
@@ -386,11 +392,80 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
     return keep ? EXIT_OK : reject_loss(c, e);
 }
 
+static void log_sent(const struct conversion *c, const struct otlp_export *x)
+{
+    unsigned long long batches = otlp_export_batches(x);
+
+    if (!c->app->json)
+        log_printf(c->app->log, LOG_INFO, "sent spans of %llu messages to '%s' in %llu batch%s",
+                   (unsigned long long)combine_message_count(&c->combine), c->output, batches,
+                   batches == 1 ? "" : "es");
+}
+
+static int send_spans(struct conversion *c, const struct otlp_config *config,
+                      const struct format_options *options, struct err *e)
+{
+    struct otlp_export *x;
+    bool ok;
+
+    if (!otlp_export_open(&x, c->app, config, options, e))
+        return app_exit_code(e);
+    c->output = config->display_url;
+    c->to = otlp_export_sink(x);
+    ok = convert(c, e) && otlp_export_finish(x, e);
+    if (ok) {
+        log_sent(c, x);
+        ok = !c->app->json || write_report(c, true, e);
+    }
+    release_conversion(c);
+    otlp_export_close(x);
+    return ok ? EXIT_OK : app_exit_code(e);
+}
+
+/* Without a file, spans go to a collector. */
+static int send_output(struct conversion *c, const struct convert_args *args, struct err *e)
+{
+    struct format_options options = args->writer;
+    struct otlp_config config;
+    int code;
+
+    options.source = str_z(c->paths[0]);
+    options.log = c->app->log;
+    if (otlp_config_read(&config, c->app, args->otlp, e))
+        code = send_spans(c, &config, &options, e);
+    else
+        code = app_exit_code(e);
+    otlp_config_release(&config);
+    return code;
+}
+
+/* Whether the output goes to a collector; not if the name of a file is given, too: --otlp may
+ * come from the environment. */
+static bool is_sent(const struct app *app, const struct convert_args *args)
+{
+    return !args->output && !args->out_trace &&
+           (args->otlp || (args->to == &otlp_format && otlp_config_is_in_env(app)));
+}
+
+static bool check_sent(const struct convert_args *args, struct err *e)
+{
+    if (args->to && args->to != &otlp_format)
+        return err_set(e, ERR_USAGE, "'--otlp' sends the format 'otlp', not '%s'",
+                       args->to->name);
+    if (args->lossless)
+        return err_set(e, ERR_USAGE,
+                       "'--lossless' cannot be combined with '--otlp': spans "
+                       "do not keep everything");
+    return true;
+}
+
 /* A style means an attack configuration if nothing else says what to write. */
 static bool choose_format(struct conversion *c, const struct convert_args *args,
                           const struct operands *in, struct err *e)
 {
     c->format = args->out_trace ? &assay_trace_format : args->to;
+    if (is_sent(c->app, args))
+        c->format = &otlp_format;
     if (!c->format && !file_is_stdio(c->output))
         c->format = format_by_path(str_z(c->output));
     if (!c->format && option_is_given(in, "style"))
@@ -426,11 +501,30 @@ static bool collect_paths(struct conversion *c, const struct convert_args *args,
     return err_hint(e, "name one: mcpreel convert session.jsonl -o session.trace.jsonl");
 }
 
-static bool check_output(const struct convert_args *args, struct err *e)
+static int write_or_send(struct conversion *c, const struct convert_args *args, struct err *e)
+{
+    int code = EXIT_OK;
+
+    if (is_sent(c->app, args))
+        return send_output(c, args, e);
+    if (args->lossless && file_is_stdio(c->output))
+        code = check_lossless(c, e);
+    return code == EXIT_OK ? write_output(c, args, e) : code;
+}
+
+static bool check_output(const struct app *app, const struct convert_args *args,
+                         const struct operands *in, struct err *e)
 {
     if (args->out_trace && (args->output || args->to))
         return err_set(e, ERR_USAGE, "'--out-trace' cannot be combined with '%s'",
                        args->output ? "--output" : "--to");
+    if ((args->output || args->out_trace) && option_is_given(in, "otlp")) {
+        err_set(e, ERR_USAGE, "'--otlp' cannot be combined with '%s'",
+                args->output ? "--output" : "--out-trace");
+        return err_hint(e, "convert the recording once more for the other");
+    }
+    if (is_sent(app, args))
+        return check_sent(args, e);
     if (args->output || args->out_trace)
         return true;
     err_set(e, ERR_USAGE, "no file to write");
@@ -447,15 +541,11 @@ static int run(const struct app *app, const struct convert_args *args,
     c.output = args->out_trace ? args->out_trace : args->output;
     c.import.format = args->from;
     c.import.rules = (enum format_rules)args->rules;
-    if (check_output(args, e) && collect_paths(&c, args, in, &a, e) &&
+    if (check_output(app, args, in, e) && collect_paths(&c, args, in, &a, e) &&
         choose_format(&c, args, in, e) && writer_options_check(rows, in, c.format, e)) {
-        code = EXIT_OK;
         if (option_is_given(in, "phase-after") && args->writer.style == FORMAT_STYLE_SIMPLE)
             log_printf(app->log, LOG_WARN, "--phase-after only goes with --style phased");
-        if (args->lossless && file_is_stdio(c.output))
-            code = check_lossless(&c, e);
-        if (code == EXIT_OK)
-            code = write_output(&c, args, e);
+        code = write_or_send(&c, args, e);
     }
     arena_release(&a);
     return code;
@@ -510,7 +600,9 @@ static const char *const convert_usage[] = { "[options] FILE… -o OUT", NULL };
             "get different numbers, and one footer has the totals.\n\n"                        \
             "OUT is created when it is complete. Ends with 1 if --lossless rejected the "      \
             "conversion, with 2 if the format cannot be that large, with 3 if a file cannot "  \
-            "be read or has another format than --format.",                                    \
+            "be read or has another format than --format, with 4 if a collector (--otlp) "     \
+            "cannot "                                                                          \
+            "be reached or rejects the spans.",                                                \
         .examples = examples_shown, .options = convert_options,                                \
         .args_size = sizeof(struct convert_args), .operand = "FILE", .min = 0,                 \
         .max = COMMAND_ANY, .hidden = is_hidden, .run = convert_run                            \

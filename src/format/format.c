@@ -183,11 +183,6 @@ bool format_hint_writable(struct err *e, const char *option, enum format_use use
 {
     struct buf ends;
 
-    if (use == FORMAT_CONVERT) /* the list is too long for a hint */
-        return err_hint(e,
-                        "choose it by the end of the name, or with %s FORMAT:\n"
-                        "'mcpreel formats' lists both",
-                        option);
     buf_init(&ends, LIST_MAX);
     for (const struct format *const *f = format_table; *f && ends.len < HINT_ENDS_MAX; f++)
         if (format_is_for(*f, use))
