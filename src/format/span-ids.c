@@ -90,20 +90,31 @@ bool span_ids_is_uuid(struct str text)
     return text.at[14] == '4' && strchr("89ab", text.at[19]);
 }
 
-void span_ids_write_uuid(struct buf *to, struct uuid id)
-{
-    buf_printf(to, "%08llx-%04llx-%04llx-%04llx-%012llx", (unsigned long long)(id.high >> 32),
-               (unsigned long long)(id.high >> 16 & 0xffff),
-               (unsigned long long)(id.high & 0xffff), (unsigned long long)(id.low >> 48),
-               (unsigned long long)(id.low & 0xffffffffffffu));
-}
-
-void span_ids_write_hex(struct buf *to, uint64_t n)
+/* Appends the lowest digits of a number. */
+static void write_digits(struct buf *to, uint64_t n, size_t count)
 {
     static const char digits[] = "0123456789abcdef";
     char text[16];
 
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = digits[n >> (60 - 4 * i) & 0xf];
-    buf_add(to, str_n(text, sizeof text));
+    for (size_t i = count; i--; n >>= 4)
+        text[i] = digits[n & 0xf];
+    buf_add(to, str_n(text, count));
+}
+
+void span_ids_write_uuid(struct buf *to, struct uuid id)
+{
+    write_digits(to, id.high >> 32, 8);
+    buf_add_ch(to, '-');
+    write_digits(to, id.high >> 16, 4);
+    buf_add_ch(to, '-');
+    write_digits(to, id.high, 4);
+    buf_add_ch(to, '-');
+    write_digits(to, id.low >> 48, 4);
+    buf_add_ch(to, '-');
+    write_digits(to, id.low, 12);
+}
+
+void span_ids_write_hex(struct buf *to, uint64_t n)
+{
+    write_digits(to, n, 16);
 }
