@@ -168,6 +168,8 @@ extern const struct format mplp_format;
 extern const struct format mplp_jsonl_format;
 extern const struct format otlp_format;
 extern const struct format recording_format;
+extern const struct format markdown_format;
+extern const struct format har_format;
 extern const struct format mcp_replay_trace_format;
 extern const struct format streamable_http_format;
 extern const struct format thoughtjack_format;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "format/input.h"
 #include "format/read-ahead.h"
+#include "format/unread-format.h"
 #include "trace/limits.h"
 
 enum { CHUNK = 256 << 10, PROBE_HEAD = 64 << 10 };
@@ -102,6 +103,14 @@ static bool is_utf16(struct str head)
 
 static bool report_unknown_format(const struct reader *r, struct err *e)
 {
+    const char *program = unread_format_program(unread(r));
+
+    if (program) {
+        err_set(e, ERR_INPUT, "%s:1:1: a file of %s, which mcpreel does not read", r->path,
+                program);
+        return err_hint(e, "send us a file, so that mcpreel can read it: "
+                           "docs/formats/README.md");
+    }
     if (!is_utf16(unread(r)))
         return err_set(e, ERR_INPUT,
                        "%s:1:1: not a recording: no known format starts like this", r->path);

@@ -404,7 +404,7 @@ def test_the_documentation_lists_the_formats_of_the_program(run, mcpreel):
     page = (ROOT / "docs" / "formats" / "README.md").read_text()
     formats = json.loads(run([mcpreel, "formats", "--json"]).out)["formats"]
     listed, kept = map(cells, page.split("\n## What they keep\n"))
-    assert [(re.search(r"`(\w+)`", name)[1], bool(read), bool(write), re.findall(r"`([^`]+)`", names), about)
+    assert [(re.search(r"`([\w-]+)`", name)[1], bool(read), bool(write), re.findall(r"`([^`]+)`", names), about)
             for name, read, write, names, about in listed[1:]] == [
         (f["name"], f["read"], f["write"], f["extensions"], f["description"]) for f in formats]
     assert [cell.strip("`") for cell in kept[0][1:]] == [f["name"] for f in formats]
