@@ -43,7 +43,7 @@ def test_every_npm_package_is_pinned_by_hash_without_address(folder, least):
             assert not package.get("hasInstallScript") or path in SCRIPTED, path
 
 
-@pytest.mark.parametrize("name", ["requirements", "fastmcp", "fastmcp-older", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite"])
+@pytest.mark.parametrize("name", ["requirements", "fastmcp", "fastmcp-older", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite", "tables"])
 def test_every_python_package_is_pinned_by_hash_without_address(name):
     lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
