@@ -137,6 +137,7 @@ static const struct option convert_options[] = {
       .offset = offsetof(struct convert_args, writer.phase_after),
       .help = "of the phased style: the attack begins after N tool calls" },
     EPISODE_OPTIONS,
+    WRITER_TRACE_OPTIONS(struct convert_args, writer),
     { 0 },
 };
 
@@ -152,7 +153,6 @@ static const struct option trace_options[] = {
     RULES_OPTION,
     FORCE_OPTION,
     EPISODE_OPTIONS,
-    WRITER_TRACE_OPTIONS(struct convert_args, writer),
     { 0 },
 };
 
