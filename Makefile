@@ -47,7 +47,7 @@ interop: need-interop builds ## all other real peers
 	@tools/run-tests interop
 
 endurance: SECONDS_EACH = 3600
-endurance: need-interop builds fuzz-build ## hours: fuzzing, soak, kills, every pair of peers
+endurance: need-interop need-dist builds fuzz-build ## hours: fuzzing, soak, kills, every pair of peers
 	@tools/run-tests endurance --seconds $(SECONDS_EACH)
 
 bench: need-bench all ## measure speed and size against baselines in the same run
