@@ -3,6 +3,7 @@ import ast
 import asyncio
 import importlib
 import json
+import os
 import pathlib
 import platform
 import re
@@ -13,8 +14,10 @@ import venv
 import zipfile
 
 import pytest
-from conftest import PACKAGE, PROGRAM, ROOT
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "python/src"
+PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build/mcpreel"))
 sys.path.insert(0, str(PACKAGE))
 import mcpreel  # noqa: E402
 
@@ -80,9 +83,21 @@ def test_a_server_that_does_not_start_is_an_error_with_its_reason(tmp_path):
         async with mcpreel.RecordSession(command=["/no/such/server"], output=tmp_path / "a.json") as client:
             return await client.list_tools()
 
-    with pytest.raises((mcpreel.McpreelError, mcpreel.McpError)):
+    with pytest.raises(mcpreel.McpreelError):
         asyncio.run(go())
     assert not (tmp_path / "a.json").exists()
+
+
+def test_a_server_that_does_not_answer_leaves_an_old_file(tmp_path):
+    async def go():
+        async with mcpreel.RecordSession(command="false", output=tmp_path / "a.json") as client:
+            return await client.list_tools()
+
+    (tmp_path / "a.json").write_text("old")
+    with pytest.raises(mcpreel.McpreelError, match="did not answer initialize"):
+        asyncio.run(go())
+    assert (tmp_path / "a.json").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_a_replay_of_a_missing_file_is_an_error_with_its_reason(tmp_path):

@@ -28,11 +28,11 @@ def test_the_first_run_records_and_the_second_needs_no_server(tests, source):
     code, found, text = t.run()
     assert (code, found) == (0, {"passed": 1}), text
     assert t.files("recordings/**/*") == ["recordings/test_it/test_city.jsonl"]
-    assert "1 calls recorded" in text
+    assert "calls: 1 recorded" in text
     with_other(t.folder, *GONE)
     code, found, text = t.run(CI="true")
     assert (code, found) == (0, {"passed": 1}), text
-    assert "1 calls replayed" in text
+    assert "calls: 1 replayed" in text
 
 
 @pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
@@ -61,7 +61,7 @@ def test_append_adds_a_call_only_if_the_test_passed(tests):
     with_other(t.folder, '"Lisbon" in', '"Oslo" in')
     code, found, text = t.run("--mcp-mode=append")
     assert (code, found) == (0, {"passed": 1}), text
-    assert "1 calls appended" in text
+    assert "1 appended" in text
     assert b"Lisbon" in path.read_bytes()
     assert b"Oslo" in path.read_bytes()
 
@@ -165,7 +165,9 @@ def test_workers_of_xdist_have_recordings_of_their_own(tests):
 def test_city(mcp_server, city):
     assert city in str(weather(mcp_server.url, city))
 """)
-    assert t.run("-n", "2")[1] == {"passed": 6}
+    _, found, text = t.run("-n", "2")
+    assert found == {"passed": 6}
+    assert "calls: 6 recorded" in text
     assert t.run("-n", "2", CI="true")[1] == {"passed": 6}
 
 
@@ -173,6 +175,122 @@ def test_collecting_starts_no_server(tests):
     t = tests(HTTP.replace("(SERVER)", '(["touch", "started"])'))
     assert t.run("--collect-only")[0] == 0
     assert not (t.folder / "started").exists()
+
+
+CLIENT = """
+def send(p, message_id, method, params):
+    p.stdin.write(json.dumps({"jsonrpc": "2.0", "id": message_id, "method": method, "params": params}) + chr(10))
+    p.stdin.flush()
+    return json.loads(p.stdout.readline())
+
+def start(command):
+    p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    send(p, 0, "initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})
+    return p
+"""
+
+
+def test_a_client_of_a_fixture_may_end_after_the_test(tests):
+    t = tests(CLIENT + """
+@pytest.fixture
+def client(mcp_server):
+    p = start(mcp_server.command)
+    yield p
+    p.stdin.close()
+    p.wait()
+
+@pytest.mark.mcp(SERVER)
+def test_city(client):
+    send(client, 1, "tools/call", {"name": "weather", "arguments": {"city": "Lisbon"}})
+""")
+    assert t.run()[1] == {"passed": 1}
+    assert t.files("recordings/**/*") == ["recordings/test_it/test_city.jsonl"]
+    with_other(t.folder, "Lisbon", "Oslo")
+    code, found, text = t.run(CI="true")
+    assert (code, found) == (1, {"passed": 1, "error": 1}), text
+    assert 'recorded "Lisbon", got "Oslo"' in text
+
+
+def test_a_client_that_is_not_closed_fails_the_test(tests):
+    t = tests(CLIENT + """
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server):
+    test_city.client = start(mcp_server.command)
+""")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1}), text
+    assert "has not closed its connection" in text
+    assert t.files("recordings/**/*") == []
+
+
+def test_two_recording_clients_fail_the_test(tests):
+    t = tests("""
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server):
+    weather_on_stdio(mcp_server.command, "Lisbon")
+    weather_on_stdio(mcp_server.command, "Oslo")
+""")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1}), text
+    assert "2 clients recorded" in text
+    assert t.files("recordings/**/*") == []
+
+
+def test_tests_of_the_same_name_have_recordings_of_their_own(tests):
+    both = HTTP.replace("\n", "\n    ").replace("(mcp_server)", "(self, mcp_server)")
+    t = tests(f"class TestA:\n{both}\n\nclass TestB:\n{both.replace('Lisbon', 'Oslo')}\n")
+    assert t.run()[1] == {"passed": 2}
+    assert t.files("recordings/**/*") == [f"recordings/test_it/Test{c}.test_city.jsonl" for c in "AB"]
+
+
+def test_a_failed_teardown_leaves_the_recording(tests):
+    t = tests("""
+@pytest.fixture
+def after():
+    yield
+    assert False
+
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server, after):
+    weather(mcp_server.url, "Lisbon")
+""")
+    assert t.run()[1] == {"passed": 1, "error": 1}
+    assert t.files("recordings/**/*") == []
+
+
+def test_secrets_are_in_no_trace_and_no_recording_but_the_test_sees_them(tests):
+    t = tests("""
+@pytest.mark.mcp(SERVER, options=["--redact-env", "CITY"])
+def test_city(mcp_server):
+    weather(mcp_server.url, "Lisbon")
+    mcp_server.assert_called("weather", city="Lisbon")
+""")
+    assert t.run("--mcp-trace=on", CITY="Lisbon")[1] == {"passed": 1}
+    texts = [(t.folder / name).read_text() for name in t.files("recordings/**/*") + t.files("mcp-traces/*")]
+    assert len(texts) == 2
+    assert all("Lisbon" not in text and "REDACTED" in text for text in texts)
+    assert t.run(CI="true", CITY="Lisbon")[1] == {"passed": 1}
+
+
+def test_verify_heeds_the_values_that_a_mark_ignores(tests):
+    t = tests("""
+@pytest.mark.mcp(SERVER, ignore=["$.result.content[0].text"])
+def test_divide(mcp_server):
+    async def go():
+        async with McpClient(mcp_server.url) as client:
+            await client.initialize()
+            return await client.call_tool("divide", {"a": 1, "b": 0})
+    asyncio.run(go())
+""")
+    t.run()
+    with_other(t.folder, '"demo", "server"]', '"demo", "server", "--changed"]')
+    assert t.run("--mcp-mode=verify")[1] == {"passed": 1}
+
+
+def test_an_unknown_word_in_a_mark_is_an_error(tests):
+    code, found, text = tests(HTTP.replace("(SERVER)", '(SERVER, mach="fuzzy")')).run()
+    assert (code, found) == (1, {"error": 1}), text
+    assert "the mark mcp has no 'mach'" in text
 
 
 # The names of mcp-recorder.

@@ -16,8 +16,7 @@ class MissingProgramError(RuntimeError):
 
 def _candidates() -> list[Path]:
     folders = [sysconfig.get_path("scripts")]
-    user = sysconfig.get_preferred_scheme("user")
-    folders.append(sysconfig.get_path("scripts", scheme=user))
+    folders.append(sysconfig.get_path("scripts", scheme=f"{os.name}_user"))
     # 'pip install --target FOLDER' puts scripts into FOLDER/bin.
     folders.append(str(Path(__file__).resolve().parent.parent / "bin"))
     return [Path(folder) / "mcpreel" for folder in folders if folder]

@@ -24,7 +24,7 @@ def _events(response: http.client.HTTPResponse) -> Iterator[dict[str, Any]]:
     for raw in response:
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
         if line.startswith("data:"):
-            data.append(line[5:].removeprefix(" ") if hasattr(str, "removeprefix") else line[5:].lstrip(" "))
+            data.append(line[5:].removeprefix(" "))
         elif not line:
             text = "\n".join(data)
             data = []

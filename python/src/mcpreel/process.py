@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import select
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -21,14 +23,31 @@ class McpreelError(RuntimeError):
     """mcpreel could not do what it was asked for. The message is its own."""
 
 
-def run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run mcpreel to its end. Output and exit code are for the caller to judge."""
+def words_of(server: str | Sequence[str]) -> list[str]:
+    """The words of a server's command line."""
+    try:
+        return shlex.split(server) if isinstance(server, str) else [str(word) for word in server]
+    except ValueError as error:
+        raise McpreelError(f"mcpreel: the command {server!r} cannot be split into words: {error}") from None
+
+
+def error_text(output: str) -> str:
+    """The message in what mcpreel --json writes to standard error; the text as it is if that is no JSON."""
+    try:
+        return str(json.loads(output)["error"]["message"])
+    except (ValueError, KeyError, TypeError):
+        return output.strip()
+
+
+def run(arguments: Sequence[str], env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run mcpreel to its end, with `env` added to the environment. The caller judges output and exit code."""
     return subprocess.run(
         [find_program(), *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
         errors="replace",
+        env={**os.environ, **(env or {})},
         check=False,
     )
 
@@ -39,7 +58,7 @@ class Listener:
     `command` is without '--listen' and '--ready-fd', which this class adds behind the first word.
     """
 
-    def __init__(self, command: Sequence[str]) -> None:
+    def __init__(self, command: Sequence[str], env: dict[str, str] | None = None) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed by stop()
         reading, writing = os.pipe()
         try:
@@ -48,6 +67,7 @@ class Listener:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
+                env={**os.environ, **(env or {})},
                 pass_fds=(writing,),
             )
         except BaseException:

@@ -11,16 +11,16 @@ The recording of a test changes only when the test has passed.
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 import os
 import re
-import shlex
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mcpreel.process import McpreelError
+from mcpreel.process import McpreelError, words_of
 from mcpreel.replay import ReplayServer
 from mcpreel.suite import McpSuite, collect_suite
 from mcpreel.testing import MODES, McpServer
@@ -28,12 +28,19 @@ from mcpreel.verify import VerifyResult, verify
 
 NAME_LIMIT = 120  # characters of a recording's file name
 SERVER = pytest.StashKey[McpServer]()
-PASSED = pytest.StashKey[bool]()
+OUTCOMES = pytest.StashKey["dict[str, str]"]()
 COUNTS = pytest.StashKey["dict[str, int]"]()
 
 
-def _has_mcp_recorder(config: pytest.Config) -> bool:
-    return config.pluginmanager.hasplugin("mcp_recorder")
+def _has_mcp_recorder(plugins: pytest.PytestPluginManager) -> bool:
+    """Whether mcp-recorder's own plugin is used. It may be loaded after this one."""
+    if plugins.is_blocked("mcp_recorder"):
+        return False
+    try:
+        importlib.metadata.version("mcp-recorder")
+    except importlib.metadata.PackageNotFoundError:
+        return plugins.hasplugin("mcp_recorder")
+    return True
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
@@ -49,9 +56,9 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         "--mcp-trace",
         choices=("off", "on", "retain-on-failure"),
         default="retain-on-failure",
-        help="keep the traffic of a test in the folder mcp-traces: always, never, or if it failed (default)",
+        help="keep the traffic of a test in the folder mcp-traces: never, always, or if it failed (default)",
     )
-    if pluginmanager.hasplugin("mcp_recorder"):
+    if _has_mcp_recorder(pluginmanager):
         return  # its own options have these names
     group.addoption(
         "--mcp-record-mode",
@@ -83,7 +90,7 @@ def pytest_configure(config: pytest.Config) -> None:
         "mcp(server=None, *, recording=None, match=None, ignore=(), options=()): the real server of a test (a command "
         "line, a list of words, or a URL), its recording, and how requests match",
     )
-    if not _has_mcp_recorder(config):
+    if not _has_mcp_recorder(config.pluginmanager):
         config.addinivalue_line(
             "markers",
             "mcp_cassette(path, *, match=None, ignore_fields=None, ignore_paths=None): the cassette of a test",
@@ -109,57 +116,68 @@ def _file_name(name: str) -> str:
 def _recording_of(item: pytest.Item, given: str | None) -> Path:
     if given is not None:
         return item.path.parent / given
-    return item.path.parent / "recordings" / item.path.stem / f"{_file_name(item.name)}.jsonl"
+    name = item.nodeid.partition("::")[2].replace("::", ".")  # with the class, if there is one
+    return item.path.parent / "recordings" / item.path.stem / f"{_file_name(name)}.jsonl"
 
 
-def _server_words(server: Any) -> tuple[str | None, list[str]]:
-    """(URL, command) of the mark's first argument."""
-    if server is None:
-        return None, []
-    if isinstance(server, str):
-        if server.startswith(("http://", "https://")):
-            return server, []
-        return None, shlex.split(server)
-    return None, [str(word) for word in server]
+MARK_WORDS = {"server", "recording", "match", "ignore", "options"}
+
+
+def _server_of(request: pytest.FixtureRequest) -> McpServer:
+    """The server that the mark of a test describes."""
+    mark = request.node.get_closest_marker("mcp")
+    words = dict(mark.kwargs) if mark else {}
+    if mark and mark.args:
+        words["server"] = mark.args[0]
+    unknown = sorted(set(words) - MARK_WORDS)
+    if unknown:
+        raise McpreelError(f"mcpreel: the mark mcp has no '{unknown[0]}'; it has {', '.join(sorted(MARK_WORDS))}")
+    server = words.get("server") or ()
+    is_url = isinstance(server, str) and server.startswith(("http://", "https://"))
+    ignore = words.get("ignore", ())
+    return McpServer(
+        recording=_recording_of(request.node, words.get("recording")),
+        mode=_mode(request.config),
+        url=str(server) if is_url else None,
+        command=() if is_url else words_of(server),
+        match=words.get("match"),
+        ignore=[ignore] if isinstance(ignore, str) else ignore,
+        options=words.get("options", ()),
+        test=request.node.nodeid,
+    )
+
+
+def _prepared(request: pytest.FixtureRequest, server: McpServer) -> McpServer:
+    server.prepare()
+    request.node.stash[SERVER] = server
+    return server
 
 
 @pytest.fixture
 def mcp_server(request: pytest.FixtureRequest) -> Generator[McpServer, None, None]:
     """A server that answers from the recording of this test, or the recorder in front of the real one."""
-    mark = request.node.get_closest_marker("mcp")
-    words = dict(mark.kwargs) if mark else {}
-    url, command = _server_words(mark.args[0] if mark and mark.args else words.get("server"))
-    options = list(words.get("options", ()))
-    options += ["--match", words["match"]] if words.get("match") else []
-    options += [part for path in words.get("ignore", ()) for part in ("--ignore-paths", path)]
-    server = McpServer(
-        recording=_recording_of(request.node, words.get("recording")),
-        mode=_mode(request.config),
-        url=url,
-        command=command,
-        options=options,
-        test=request.node.nodeid,
-    )
     try:
-        server.prepare()
+        server = _prepared(request, _server_of(request))
     except McpreelError as error:
-        pytest.fail(str(error), pytrace=False)
-    request.node.stash[SERVER] = server
-    yield server
-    passed = request.node.stash.get(PASSED, False)
-    server.close(accept=passed)
-    _keep_trace(request, server, passed)
-    counts = request.config.stash[COUNTS]
-    for name, number in server.counts.items():
-        counts[name] = counts.get(name, 0) + number
+        trouble = str(error)
+    else:
+        yield server
+        if not server.problem_shown:
+            _fail_if(server.finish())
+        return
+    pytest.fail(trouble, pytrace=False)
 
 
-def _keep_trace(request: pytest.FixtureRequest, server: McpServer, passed: bool) -> None:
-    wanted = request.config.getoption("--mcp-trace")
-    if wanted == "on" or (wanted == "retain-on-failure" and not passed):
-        folder = request.config.rootpath / "mcp-traces"
-        server.keep_traces(folder / _file_name(request.node.nodeid.replace("/", "-").replace("::", "-")))
-    server.remove()
+def _fail_if(problem: str | None) -> None:
+    if problem:
+        pytest.fail(problem, pytrace=False)
+
+
+def _fixtures_use_it(item: pytest.Item) -> bool:
+    """Whether other fixtures have the server, such as one with a connected client, which ends after the test."""
+    info = getattr(item, "_fixtureinfo", None)
+    definitions = info.name2fixturedefs.values() if info else ()
+    return any("mcp_server" in one.argnames for several in definitions for one in several)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -167,9 +185,10 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Unmatched requests fail the test itself, not its teardown; if it failed already, they are its explanation."""
     outcome = yield
     server = item.stash.get(SERVER, None)
-    if server is None:
+    if server is None or _fixtures_use_it(item):
         return
     problem = server.finish()
+    server.problem_shown = True
     if not problem:
         return
     if outcome.excinfo is None:  # type: ignore[attr-defined]
@@ -180,17 +199,50 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """After the last phase, accept what was recorded if all phases passed."""
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
-    if report.when == "call":
-        item.stash[PASSED] = report.passed
+    outcomes = item.stash.setdefault(OUTCOMES, {})
+    outcomes[report.when] = report.outcome
+    server = item.stash.get(SERVER, None)
+    if report.when != "teardown" or server is None:
+        return
+    try:
+        if all(outcomes.get(phase) == "passed" for phase in ("setup", "call", "teardown")):
+            server.accept()
+        wanted = item.config.getoption("--mcp-trace")
+        if wanted == "on" or (wanted == "retain-on-failure" and "failed" in outcomes.values()):
+            name = _file_name(item.nodeid.replace("/", "-").replace("::", "-"))
+            server.keep_traces(item.config.rootpath / "mcp-traces" / name)
+    except (McpreelError, OSError) as error:
+        report.outcome = "failed"
+        report.longrepr = f"mcpreel: {error}"
+    finally:
+        server.remove()
+    counts = item.config.stash[COUNTS]
+    for name, number in server.counts.items():
+        counts[name] = counts.get(name, 0) + number
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist sends its counts to the main process."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["mcpreel_counts"] = session.config.stash[COUNTS]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    counts = node.config.stash[COUNTS]
+    for name, number in getattr(node, "workeroutput", {}).get("mcpreel_counts", {}).items():
+        counts[name] = counts.get(name, 0) + number
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     counts = {name: number for name, number in config.stash[COUNTS].items() if number}
     if counts:
         terminalreporter.section("mcp recordings")
-        terminalreporter.line(", ".join(f"{number} {name}" for name, number in sorted(counts.items())))
+        terminalreporter.line("calls: " + ", ".join(f"{number} {name}" for name, number in sorted(counts.items())))
 
 
 # One test for each recorded call.
@@ -214,12 +266,13 @@ def _names(mark: pytest.Mark, key: str) -> list[str]:
     return list(mark.kwargs.get(key) or ())
 
 
-def _target(config: pytest.Config) -> tuple[str | None, list[str], list[str]]:
-    """(URL, command, NAME=VALUE words) of the options; fails unless there is one server."""
+def _target(config: pytest.Config) -> tuple[str | None, list[str], dict[str, str]]:
+    """(URL, command, variables) of the options; fails unless there is one server."""
     url, command = config.getoption("--mcp-target"), config.getoption("--mcp-target-stdio")
     if bool(url) == bool(command):
         pytest.fail("give one of --mcp-target URL and --mcp-target-stdio COMMAND", pytrace=False)
-    return url, shlex.split(command or ""), config.getoption("--mcp-target-env")
+    pairs = [word.partition("=") for word in config.getoption("--mcp-target-env")]
+    return url, words_of(command or ""), {name: value for name, equals, value in pairs if equals}
 
 
 def _missing(path: Path) -> None:
@@ -246,19 +299,19 @@ def _replay_url(request: pytest.FixtureRequest) -> Generator[str, None, None]:
 
 def _record_anew(request: pytest.FixtureRequest, path: Path, options: list[str]) -> Generator[str, None, None]:
     url, command, env = _target(request.config)
-    server = McpServer(
-        recording=path,
-        mode="rewrite",
-        url=url,
-        command=["env", *env, *command] if env else command,
-        options=options,
-        test=request.node.nodeid,
+    server = _prepared(
+        request,
+        McpServer(
+            recording=path,
+            mode="rewrite",
+            url=url,
+            command=command,
+            env=env,
+            options=options,
+            test=request.node.nodeid,
+        ),
     )
-    server.prepare()
-    request.node.stash[SERVER] = server
     yield server.url
-    server.close(accept=request.node.stash.get(PASSED, False))
-    server.remove()
 
 
 def _verify_result(request: pytest.FixtureRequest) -> VerifyResult:
@@ -268,7 +321,8 @@ def _verify_result(request: pytest.FixtureRequest) -> VerifyResult:
     return verify(
         path,
         url=url,
-        command=["env", *env, *command] if env else command,
+        command=command,
+        env=env,
         ignore_fields=_names(mark, "ignore_fields"),
         ignore_paths=_names(mark, "ignore_paths"),
         as_cassette=True,
@@ -291,5 +345,5 @@ class _McpRecorderNames:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    if not _has_mcp_recorder(session.config):
+    if not _has_mcp_recorder(session.config.pluginmanager):
         session.config.pluginmanager.register(_McpRecorderNames(), "mcpreel-mcp-recorder-names")

@@ -22,10 +22,18 @@ class ReplayServer:
     is 1 if requests had no match.
     """
 
-    def __init__(self, recording: Path, *, options: Sequence[str] = (), server: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        recording: Path,
+        *,
+        options: Sequence[str] = (),
+        server: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+    ) -> None:
         self._recording = os.fspath(recording)
         self._options = list(options)
         self._server = list(server)
+        self._env = env
         self._listener: Listener | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.report: dict[str, Any] = {}
@@ -39,11 +47,14 @@ class ReplayServer:
         return self._listener.url
 
     def start(self) -> ReplayServer:
+        if self._listener is not None:
+            raise RuntimeError("the server is running already")
         self._folder = tempfile.TemporaryDirectory(prefix="mcpreel-")
         report = os.path.join(self._folder.name, "report.json")
         try:
             self._listener = Listener(
-                ["replay", "--report", f"json={report}", *self._options, self._recording, *self._server]
+                ["replay", "--report", f"json={report}", *self._options, self._recording, *self._server],
+                self._env,
             )
         except BaseException:
             self._folder.cleanup()

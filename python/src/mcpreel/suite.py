@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mcpreel.process import run
+from mcpreel.process import error_text, run, words_of
 
 
 class McpSuite:
@@ -26,7 +26,7 @@ class McpSuite:
 def mcp_suite(
     pattern: str,
     *,
-    server: Sequence[str] = (),
+    server: str | Sequence[str] = (),
     url: str | None = None,
     ignore: Iterable[str] = (),
     options: Sequence[str] = (),
@@ -38,7 +38,9 @@ def mcp_suite(
     if bool(server) == bool(url):
         raise ValueError("mcp_suite() needs a server or a url, and not both")
     arguments = [*options, *(part for path in ignore for part in ("--ignore-paths", path))]
-    return McpSuite(pattern, [*arguments, *(["--url", url] if url else [])], ["--", *server] if server else [])
+    return McpSuite(
+        pattern, [*arguments, *(["--url", url] if url else [])], ["--", *words_of(server)] if server else []
+    )
 
 
 def collect_suite(parent: pytest.Collector, name: str, suite: McpSuite) -> pytest.Collector:
@@ -51,7 +53,7 @@ class _SuiteCollector(pytest.Collector):
         self._suite = suite
 
     def collect(self) -> Iterator[pytest.Item]:
-        pattern = str(self.path.parent / self._suite.pattern)
+        pattern = os.path.join(glob.escape(str(self.path.parent)), self._suite.pattern)
         files = sorted(glob.glob(pattern, recursive=True))
         if not files:
             raise self.CollectError(f"mcp_suite: no recording matches {pattern}")
@@ -66,7 +68,7 @@ def _requests(file: Path) -> Iterator[tuple[int, str]]:
     """(seq, name) of the recorded requests of the client."""
     shown = run(["show", "--json", str(file)])
     if shown.returncode:
-        raise pytest.Collector.CollectError(f"mcp_suite: {shown.stderr.strip()}")
+        raise pytest.Collector.CollectError(f"mcp_suite: {error_text(shown.stderr)}")
     for line in shown.stdout.splitlines():
         operation = json.loads(line)
         if operation.get("kind") == "request" and operation.get("from") == "client":
@@ -92,7 +94,7 @@ class _Verification:
                 report = json.loads(done.stdout.splitlines()[0])
             self._calls = {call["seq"]: call for call in report.get("calls", ())}
             findings = [finding["message"] for finding in report.get("findings", ()) if finding["severity"] == "error"]
-            self.trouble = "\n".join([*findings, done.stderr.strip()])
+            self.trouble = "\n".join([*findings, error_text(done.stderr)])
         return self._calls.get(seq)
 
 

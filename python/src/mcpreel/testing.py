@@ -7,8 +7,9 @@ import json
 import os
 import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,8 +35,8 @@ class Call:
 class McpServer:
     """Give clients `url`, or start one with `stdio_params()` or `command`. Each of these is one run of mcpreel.
 
-    The files of a run are in a folder of their own; close(accept=True) makes what was recorded the
-    recording of the test.
+    The files of a run are in a folder of their own, which only this user can read; accept() makes what
+    was recorded the recording of the test.
     """
 
     def __init__(
@@ -45,27 +46,35 @@ class McpServer:
         mode: str,
         url: str | None = None,
         command: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        match: str | None = None,
+        ignore: Iterable[str] = (),
         options: Sequence[str] = (),
         test: str = "",
     ) -> None:
         self.recording = recording
         self.mode = mode
         self.counts: dict[str, int] = {}
+        self.problem_shown = False  # set by the plugin when the test failed with it
         self._server = ["--url", url] if url else (["--", *command] if command else [])
-        self._options = list(options)
+        self._env = env
+        self._ignore = [part for path in ignore for part in ("--ignore-paths", path)]
+        self._redaction, others = _split_redaction(options)
+        self._options = [*(["--match", match] if match else []), *self._ignore, *others]
         self._test = test
-        self._folder = Path(tempfile.mkdtemp(prefix="mcpreel-"))
-        self._runs = 0
+        self._folder: Path | None = None
+        self._runs: list[Path] = []
+        self._before = _state(recording)
+        self._lock = threading.Lock()
         self._replay: ReplayServer | None = None
         self._front: Listener | None = None
-        self._http_run = ""  # name of its folder
+        self._http_run: Path | None = None
         self._problem: str | None = None
         self._finished = False
 
     def prepare(self) -> None:
         """Check what can be checked before the test runs."""
-        exists = self.recording.exists()
-        if not exists and (self.mode in ("none", "verify") or not self._server):
+        if not self.recording.exists() and (self.mode in ("none", "verify") or not self._server):
             advice = (
                 f"record it: pytest --mcp-mode=once '{self._test}'"
                 if self._server
@@ -75,16 +84,19 @@ class McpServer:
         if self.mode == "verify":
             self._verify()
         elif self.mode != "none":
-            self.recording.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self.recording.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise McpreelError(
+                    f"mcpreel: no recording can be written to {self.recording.parent}: {error}"
+                ) from None
+        self._folder = Path(tempfile.mkdtemp(prefix="mcpreel-"))
 
     def _verify(self) -> None:
         if not self._server:
             raise McpreelError("mcpreel: mode verify needs the real server: @pytest.mark.mcp('COMMAND')")
-        if self._server[0] == "--url":
-            arguments = ["verify", *self._server, str(self.recording)]
-        else:
-            arguments = ["verify", str(self.recording), *self._server]
-        done = run(arguments)
+        url, command = (self._server, []) if self._server[0] == "--url" else ([], self._server)
+        done = run(["verify", *self._ignore, *url, str(self.recording), *command], self._env)
         if done.returncode:
             raise McpreelError(f"mcpreel: the server differs from {self.recording}\n\n{done.stdout}{done.stderr}")
 
@@ -93,28 +105,27 @@ class McpServer:
     @property
     def url(self) -> str:
         """The URL for clients over HTTP. All clients of a test share it."""
-        if self._front is None:
-            mode, server = self._mode_words()
-            run_folder = self._new_run()
-            self._http_run = run_folder.name
-            pending = ["--pending", str(run_folder / self.recording.name)] if server else []
-            self._replay = ReplayServer(self.recording, options=[*mode, *pending, *self._options], server=server)
-            self._replay.start()
-            trace = run_folder / "trace.jsonl"
-            self._front = Listener(["record", "-q", "-o", str(trace), "--url", self._replay.url])
-        return self._front.url
+        with self._lock:
+            if self._front is None:
+                folder = self._new_run()
+                options, server = self._replay_words(folder)
+                self._replay = ReplayServer(self.recording, options=options, server=server, env=self._env)
+                self._replay.start()
+                self._http_run = folder
+                self._front = Listener([*_recorder(folder), "--url", self._replay.url])
+            return self._front.url
 
     @property
     def command(self) -> list[str]:
         """The words of a command for a client on stdio. Each use is a run of its own."""
-        mode, server = self._mode_words()
-        run_folder = self._new_run()
-        pending = ["--pending", str(run_folder / self.recording.name)] if server else []
+        with self._lock:
+            folder = self._new_run()
+        options, server = self._replay_words(folder)
         program = find_program()
         return [
-            *(program, "record", "-q", "-o", str(run_folder / "trace.jsonl"), "--"),
-            *(program, "-q", "replay", "--report", f"json={run_folder / 'report.json'}"),
-            *(*mode, *pending, *self._options, str(self.recording), *server),
+            *(program, *_recorder(folder), "--"),
+            *(program, "-q", "replay", "--report", f"json={folder / 'report.json'}"),
+            *(*options, str(self.recording), *server),
         ]
 
     def stdio_params(self, env: dict[str, str] | None = None) -> Any:
@@ -129,95 +140,103 @@ class McpServer:
         """The tool calls so far, in order."""
         return [call for trace in self._traces() for call in _calls_in(trace)]
 
-    def assert_called(self, tool: str, **arguments: Any) -> None:
+    def assert_called(self, tool: str, /, **arguments: Any) -> None:
         """Fail unless a call of the tool has at least these arguments. '*' in the name stands for any text."""
-        named = [call for call in self.calls if fnmatch.fnmatchcase(call.tool, tool)]
+        calls = self.calls
+        named = [call for call in calls if fnmatch.fnmatchcase(call.tool, tool)]
         if any(arguments.items() <= call.arguments.items() for call in named):
             return
-        seen = "\n".join(f"  {call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in self.calls)
         wanted = f"{tool} {json.dumps(arguments, ensure_ascii=False)}" if arguments else tool
-        raise AssertionError(f"no call of {wanted}; the calls were:\n{seen or '  none'}")
+        raise AssertionError(f"no call of {wanted}; the calls were:\n{_list(calls) or '  none'}")
 
-    def assert_not_called(self, tool: str) -> None:
+    def assert_not_called(self, tool: str, /) -> None:
         named = [call for call in self.calls if fnmatch.fnmatchcase(call.tool, tool)]
         if named:
-            lines = "\n".join(f"  {call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in named)
-            raise AssertionError(f"{tool} was called:\n{lines}")
+            raise AssertionError(f"{tool} was called:\n{_list(named)}")
 
     # For the plugin.
 
     def finish(self) -> str | None:
-        """End all runs. Return the text about requests without a match, or None."""
+        """End all runs. Return the text about what went wrong in them, or None."""
         if self._finished:
             return self._problem
         self._finished = True
-        if self._front is not None and self._replay is not None:
+        if self._front is not None:
             self._front.close()
+        if self._replay is not None:
             self._replay.stop()
-            self._count(self._replay.report)
-            self._note(self._replay.report, self._replay.exit_code, self._replay.messages)
-        for folder in self._run_folders():
-            if folder.name != self._http_run and (folder / "trace.jsonl").exists():
+            self._judge(self._replay.report, self._replay.exit_code, self._replay.messages)
+        for folder in self._runs:
+            if folder != self._http_run and (folder / "trace.jsonl").exists():
                 report = _wait_for_report(folder / "report.json")
-                self._count(report)
-                self._note(report, report.get("exit_code"), "")
+                if report is None:
+                    self._add_problem("mcpreel: a client on stdio has not closed its connection when the test ended")
+                else:
+                    self._judge(report, report["exit_code"], "")
+        pending = self._pending()
+        if len(pending) > 1:
+            self._add_problem(
+                f"mcpreel: {len(pending)} clients recorded at a time, and one file cannot hold both: let the test use "
+                "one client, or 'url' for all of them"
+            )
+        elif pending and _state(self.recording) != self._before:
+            self._add_problem(f"mcpreel: {self.recording} was changed during the test, by another test or program")
         return self._problem
 
-    def close(self, accept: bool) -> None:
-        """With `accept`, the new recording, if there is one, replaces the old one."""
-        self.finish()
-        if not accept:
-            return
-        for folder in self._run_folders():
-            pending = folder / self.recording.name
-            if pending.exists():
-                new = self.recording.with_name(f".{self.recording.name}.{os.getpid()}")
-                shutil.copyfile(pending, new)
-                os.replace(new, self.recording)
+    def accept(self) -> None:
+        """Make the new recording, if there is one, the recording of the test."""
+        for pending in self._pending():
+            new = self.recording.with_name(f".{self.recording.name}.{os.getpid()}")
+            shutil.copyfile(pending, new)
+            os.replace(new, self.recording)
 
     def keep_traces(self, stem: Path) -> None:
-        traces = self._traces()
-        if traces:
+        """Write the traffic of the test to files, redacted as the recording."""
+        for number, trace in enumerate(self._traces()):
             stem.parent.mkdir(parents=True, exist_ok=True)
-        for number, trace in enumerate(traces):
-            shutil.copyfile(trace, stem.with_name(f"{stem.name}{f'-{number + 1}' if number else ''}.jsonl"))
+            path = stem.with_name(f"{stem.name}{f'-{number + 1}' if number else ''}.jsonl")
+            path.unlink(missing_ok=True)
+            done = run(["-q", "redact", *self._redaction, str(trace), "-o", str(path)])
+            if done.returncode:
+                raise McpreelError(f"mcpreel: the trace {path} cannot be written: {done.stderr.strip()}")
 
     def remove(self) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
-    def _mode_words(self) -> tuple[list[str], list[str]]:
+    def _replay_words(self, folder: Path) -> tuple[list[str], list[str]]:
         """Options and server words of 'mcpreel replay'."""
         if self.mode in ("none", "verify") or not self._server:
-            return ["--fail-at-end"], []
+            return ["--fail-at-end", *self._options], []
         # append has no requests without a match: the server answers them.
         at_end = [] if self.mode == "append" else ["--fail-at-end"]
-        return [*at_end, "--record-mode", self.mode], self._server
+        pending = ["--pending", str(folder / self.recording.name)]
+        return [*at_end, "--record-mode", self.mode, *pending, *self._redaction, *self._options], self._server
 
     def _new_run(self) -> Path:
-        self._runs += 1
-        folder = self._folder / str(self._runs)
+        if self._folder is None:
+            raise RuntimeError("prepare() comes first")
+        folder = self._folder / str(len(self._runs) + 1)
         folder.mkdir()
+        self._runs.append(folder)
         return folder
 
-    def _run_folders(self) -> list[Path]:
-        return [self._folder / str(number + 1) for number in range(self._runs)]
+    def _pending(self) -> list[Path]:
+        return [path for path in (folder / self.recording.name for folder in self._runs) if path.exists()]
 
     def _traces(self) -> list[Path]:
-        return [folder / "trace.jsonl" for folder in self._run_folders() if (folder / "trace.jsonl").exists()]
+        return [path for path in (folder / "trace.jsonl" for folder in self._runs) if path.exists()]
 
-    def _count(self, report: dict[str, Any]) -> None:
+    def _judge(self, report: dict[str, Any], code: int | None, messages: str) -> None:
         recorded = report.get("recording") or {}
-        replayed = report.get("matched", 0) + report.get("repeated", 0)
         for name, number in (
-            ("calls replayed", replayed),
-            ("calls appended", recorded.get("appended", 0)),
-            ("calls recorded", recorded.get("rewritten", 0)),
-            ("calls without a match", report.get("unmatched", 0) - report.get("forwarded", 0)),
+            ("replayed", report.get("matched", 0) + report.get("repeated", 0)),
+            ("appended", recorded.get("appended", 0)),
+            ("recorded", recorded.get("rewritten", 0)),
+            ("without a match", report.get("unmatched", 0) - report.get("forwarded", 0)),
         ):
             self.counts[name] = self.counts.get(name, 0) + number
-
-    def _note(self, report: dict[str, Any], code: int | None, messages: str) -> None:
-        missed = [request for request in report.get("unmatched_requests", ()) if not report.get("forwarded")]
+        missed = [] if report.get("forwarded") else report.get("unmatched_requests", ())
         if missed:
             lines = "\n".join(f"  {request['text']}" for request in missed)
             self._add_problem(
@@ -232,39 +251,81 @@ class McpServer:
         self._problem = f"{self._problem}\n\n{text}" if self._problem else text
 
 
-def _wait_for_report(path: Path) -> dict[str, Any]:
+def _split_redaction(options: Sequence[str]) -> tuple[list[str], list[str]]:
+    """(options that redact, all others). Only a recorder takes the first."""
+    redaction: list[str] = []
+    others: list[str] = []
+    words = iter(options)
+    for word in words:
+        if word.startswith(("--redact-", "--no-redact-")):
+            redaction.append(word)
+            takes_value = word in ("--redact-env", "--redact-patterns", "--redact-members")
+            redaction += [next(words, "")] if takes_value else []
+        else:
+            others.append(word)
+    return redaction, others
+
+
+def _recorder(folder: Path) -> list[str]:
+    """The recorder of a test's own traffic. Tests ask for its arguments, so it is redacted only when it is kept."""
+    return ["record", "-q", "--no-redact-defaults", "--no-redact-server-url", "-o", str(folder / "trace.jsonl")]
+
+
+def _state(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
+
+
+def _wait_for_report(path: Path) -> dict[str, Any] | None:
     end = time.monotonic() + REPORT_WAIT
     while not path.exists() and time.monotonic() < end:
         time.sleep(0.01)
     if not path.exists():
-        return {}
+        return None
     with path.open(encoding="utf-8") as file:
         return dict(json.load(file))
 
 
+def _list(calls: Iterable[Call]) -> str:
+    return "\n".join(f"  {call.tool} {json.dumps(call.arguments, ensure_ascii=False)}" for call in calls)
+
+
+def _arguments_by_seq(trace: Path) -> dict[int, dict[str, Any]]:
+    """The arguments of the recorded requests. 'mcpreel show' has them as text, and long ones shortened."""
+    found: dict[int, dict[str, Any]] = {}
+    with trace.open(encoding="utf-8", errors="surrogatepass") as lines:
+        for line in lines:
+            if not line.endswith("\n"):
+                break  # being written
+            record = json.loads(line)
+            params = (record.get("msg") or {}).get("params") or {}
+            arguments = params.get("arguments") if isinstance(params, dict) else None
+            if isinstance(arguments, dict):
+                found[record["seq"]] = arguments
+    return found
+
+
 def _calls_in(trace: Path) -> list[Call]:
     done = run(["show", "--json", str(trace), "method:tools/call"])
+    if done.returncode:
+        raise McpreelError(f"mcpreel: the trace of the test cannot be read: {done.stderr.strip()}")
+    arguments = _arguments_by_seq(trace)
     calls = []
     for line in done.stdout.splitlines():
         operation = json.loads(line)
-        if operation.get("type") != "operation" or operation.get("kind") != "request":
+        if operation["kind"] != "request" or operation["from"] != "client":
             continue
-        text = operation.get("arguments_text")
-        server_us = operation.get("server_us")
+        seq = next((message["seq"] for message in operation["messages"] if message["role"] == "request"), -1)
+        server_us = operation["server_us"]
         calls.append(
             Call(
-                tool=operation["subject"],
-                arguments=_arguments(text),
+                tool=operation["subject"] or "",
+                arguments=arguments.get(seq, {}),
                 error=operation["outcome"] != "ok",
                 server_ms=None if server_us is None else server_us / 1000,
             )
         )
     return calls
-
-
-def _arguments(text: str | None) -> dict[str, Any]:
-    try:
-        value = json.loads(text or "{}")
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mcpreel.process import McpreelError, run
+from mcpreel.process import McpreelError, error_text, run, words_of
 
 FAILED = ("failed", "blocked")
 
@@ -64,7 +64,7 @@ def verify(
     recording: str | os.PathLike[str],
     *,
     url: str | None = None,
-    command: Sequence[str] = (),
+    command: str | Sequence[str] = (),
     env: dict[str, str] | None = None,
     ignore_fields: Iterable[str] = (),
     ignore_paths: Iterable[str] = (),
@@ -81,16 +81,15 @@ def verify(
     arguments = ["verify", "--json", *options]
     arguments += [part for name in ignore_fields for part in ("--ignore-fields", name)]
     arguments += [part for path in ignore_paths for part in ("--ignore-paths", path)]
-    arguments += [part for name, value in (env or {}).items() for part in ("--target-env", f"{name}={value}")]
     arguments += ["--url", url] if url else []
     arguments += [*(["--cassette"] if as_cassette else []), os.fspath(recording)]
-    arguments += ["--", *command] if command else []
-    done = run(arguments)
+    arguments += ["--", *words_of(command)] if command else []
+    done = run(arguments, env)
     try:
         report = json.loads(done.stdout.splitlines()[0])
         calls = [call for call in report["calls"] if call["verdict"] != "skipped"]
-    except (IndexError, ValueError, KeyError) as error:
-        raise McpreelError(f"mcpreel verify ended with {done.returncode}: {done.stderr.strip()}") from error
+    except (IndexError, ValueError, KeyError):
+        raise McpreelError(f"mcpreel verify ended with {done.returncode}: {error_text(done.stderr)}") from None
     results = [_interaction(call) for call in calls]
     passed = sum(result.passed for result in results)
     return VerifyResult(total=len(results), passed=passed, failed=len(results) - passed, results=results)
