@@ -29,7 +29,7 @@ static void run(struct split_input *c, struct buf *seen)
 }
 
 /* Any bytes, put into chunks of any size, are read again. */
-static void must_survive(struct str text, size_t step)
+static void check_round_trip(struct str text, size_t step)
 {
     struct buf framed, seen, want;
     struct str rest = text;
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     buf_init(&seen, SEEN_MAX);
     split_input_agree(text, run, &seen);
-    must_survive(text, size ? data[size / 2] % 61 + 1 : 1);
+    check_round_trip(text, size ? data[size / 2] % 61 + 1 : 1);
     buf_release(&seen);
     return 0;
 }

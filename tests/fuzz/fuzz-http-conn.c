@@ -51,7 +51,7 @@ static void do_close(void *at, bool reset)
     buf_add(&r->owner.text, reset ? STR("<reset>") : STR("<close>"));
 }
 
-static void do_soon(void *at)
+static void run_deferred(void *at)
 {
     struct rig *r = at;
 
@@ -71,8 +71,8 @@ static void do_watch(void *at)
     (void)at;
 }
 
-static const struct http_conn_io port = { do_write, do_read,    do_finish, do_close,
-                                          do_soon,  get_queued, do_watch };
+static const struct http_conn_io port = { do_write,     do_read,    do_finish, do_close,
+                                          run_deferred, get_queued, do_watch };
 static const struct url_authority self = { .host = STR_INIT("localhost"), .port = 8080 };
 
 static void open_rig(struct rig *r)
@@ -111,7 +111,7 @@ static void run(struct split_input *c, struct buf *seen)
     close_rig(&r);
 }
 
-static void must_not_depend_on_cuts(struct str text)
+static void check_every_split(struct str text)
 {
     struct buf one, two;
 
@@ -173,7 +173,7 @@ static void apply_operation(struct rig *r, unsigned char what)
     }
 }
 
-static void must_survive(struct str text)
+static void check_text(struct str text)
 {
     struct rig r;
     size_t from = 0;
@@ -196,7 +196,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size > 1 << 16)
         return 0;
-    must_not_depend_on_cuts(text);
-    must_survive(text);
+    check_every_split(text);
+    check_text(text);
     return 0;
 }

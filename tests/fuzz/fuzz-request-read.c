@@ -28,7 +28,7 @@ static void describe(const struct request_head *r, struct buf *seen)
 }
 
 /* Whatever is taken is one request to any reader: words, values, one Host, one end. */
-static void must_be_sound(const struct request_head *r)
+static void check_head(const struct request_head *r)
 {
     size_t lengths = headers_count(&r->headers, STR("content-length"));
     size_t codings = headers_count(&r->headers, STR("transfer-encoding"));
@@ -45,7 +45,7 @@ static void must_be_sound(const struct request_head *r)
 }
 
 /* Written down once more, without the blanks that do not matter, it is the same request. */
-static void must_survive(const struct request_head *r)
+static void check_round_trip(const struct request_head *r)
 {
     struct buf again, one, two;
     struct request_head other;
@@ -87,8 +87,8 @@ static void read_head(struct http_reader *t, struct str *in)
         http_reader_reject(t, reject_reason_text(r->reason));
         break;
     case REQUEST_HEAD_COMPLETE:
-        must_be_sound(r);
-        must_survive(r);
+        check_head(r);
+        check_round_trip(r);
         describe(r, t->text);
         http_reader_begin_body(t, r->body);
         break;

@@ -24,7 +24,7 @@ static void describe(const struct response_head *r, struct buf *seen)
 }
 
 /* Whatever is taken can be passed on, and its end is known, or known not to be. */
-static void must_be_sound(const struct response_head *r)
+static void check_head(const struct response_head *r)
 {
     BUG_IF(r->status < 100 || r->status > 599 || !headers_is_value(r->phrase));
     BUG_IF(r->until_close && (r->keep_alive || r->bodiless || r->body.kind != BODY_NONE));
@@ -56,7 +56,7 @@ static void read_head(struct http_reader *t, struct str *in)
         http_reader_reject(t, r->reason);
         break;
     case RESPONSE_HEAD_COMPLETE:
-        must_be_sound(r);
+        check_head(r);
         describe(r, t->text);
         t->done = r->until_close;
         if (t->done)

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 enum { SEEN_MAX = 64 << 20, MAX = 1 << 20, SHORT_MAX = 24 };
 
 /* Written and read again it is the same; what was read can always be written. */
-static void must_survive(const struct sse_item *item, enum sse_next kind)
+static void check_round_trip(const struct sse_item *item, enum sse_next kind)
 {
     struct err e = ERR_NONE;
     struct buf text, one, two;
@@ -50,7 +50,7 @@ static void run_max(struct split_input *c, struct buf *seen, size_t max)
             sse_text(seen, next, &item);
             BUG_IF(item.too_long != (item.bytes > max));
             if (!item.too_long)
-                must_survive(&item, next);
+                check_round_trip(&item, next);
         }
     }
     while ((next = sse_reader_end(&r, &item)) != SSE_MORE) {
@@ -109,7 +109,7 @@ static void run_marked(struct split_input *c, struct buf *seen)
 }
 
 /* Behind a name that stands alone the colon of the mark is that of the line. */
-static void must_be_marked(struct str stream)
+static void check_endpoints_marked(struct str stream)
 {
     struct sse_reader r;
     struct sse_item item;
@@ -232,7 +232,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     BUG_IF(!str_starts(text, buf_str(&pieces)));
     buf_clear(&pieces);
     split_input_agree(text, run_marked, &pieces);
-    must_be_marked(buf_str(&pieces));
+    check_endpoints_marked(buf_str(&pieces));
     buf_clear(&pieces);
     plain_run(text, &pieces);
     shown = buf_str(&whole);

@@ -14,7 +14,7 @@ static bool moves_or_hides(uint32_t c, bool many_lines)
 }
 
 /* Returns how many characters were shown. */
-static size_t must_be_harmless(struct str shown, bool many_lines)
+static size_t check_harmless(struct str shown, bool many_lines)
 {
     size_t n = 0;
 
@@ -44,14 +44,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         buf_clear(&twice);
         term_escape(&once, text, lines);
         BUG_IF(once.full);
-        must_be_harmless(buf_str(&once), many);
+        check_harmless(buf_str(&once), many);
         term_escape(&twice, buf_str(&once), lines);
         BUG_IF(!str_eq(buf_str(&once), buf_str(&twice)));
     }
     for (size_t columns = 1; columns <= 20; columns++) {
         buf_clear(&once);
         term_escape_cut(&once, text, columns);
-        BUG_IF(must_be_harmless(buf_str(&once), false) > columns);
+        BUG_IF(check_harmless(buf_str(&once), false) > columns);
     }
     buf_release(&once);
     buf_release(&twice);

@@ -43,7 +43,7 @@ static bool within(struct str part, struct str text)
     return !part.at || (part.at >= text.at && part.at + part.len <= text.at + text.len);
 }
 
-static void must_be_of(const struct url_authority *a, struct str text)
+static void check_part_of(const struct url_authority *a, struct str text)
 {
     BUG_IF(!a->host.len || !within(a->host, text) || !within(a->userinfo, text));
     BUG_IF(a->port < -1 || a->port > 65535);
@@ -58,7 +58,7 @@ static void check_url(struct str text)
 
     if (!url_parse(&u, text, &e))
         return;
-    must_be_of(&u.authority, text);
+    check_part_of(&u.authority, text);
     BUG_IF(!within(u.path, text) || !within(u.query, text) || !within(u.fragment, text));
     BUG_IF(u.path.len && u.path.at[0] != '/');
     BUG_IF(url_port(&u) < 0);
@@ -140,7 +140,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!memchr(size ? text.at : "", '\0', size))
         compare_with_system(arena_z(&arena, text));
     if (url_parse_authority(&a, text))
-        must_be_of(&a, text);
+        check_part_of(&a, text);
     check_url(text);
     check_reference(text, &arena);
     check_listen_address(text);

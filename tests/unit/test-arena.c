@@ -176,7 +176,7 @@ static void a_clipped_copy_ends_between_characters(void **state)
     arena_release(&a);
 }
 
-static void clip_to_nothing(void)
+static void clip_to_no_columns(void)
 {
     struct arena a = { NULL, 0 };
 
@@ -186,10 +186,10 @@ static void clip_to_nothing(void)
 static void a_clip_without_room_for_the_dots_is_a_bug(void **state)
 {
     (void)state;
-    assert_aborts(clip_to_nothing, "bug at");
+    assert_aborts(clip_to_no_columns, "bug at");
 }
 
-static void ask_for_too_much(void)
+static void alloc_too_much(void)
 {
     struct arena a = { NULL, 0 };
 
@@ -199,7 +199,7 @@ static void ask_for_too_much(void)
 static void a_size_that_would_wrap_around_is_a_bug(void **state)
 {
     (void)state;
-    assert_aborts(ask_for_too_much, "bug at");
+    assert_aborts(alloc_too_much, "bug at");
 }
 
 int main(void)

@@ -224,7 +224,7 @@ static void a_draft_of_a_killed_process_is_ignored(void **state)
 }
 
 /* Another process makes the file while ours is written. */
-static void lose_the_race(const struct sys *sys)
+static void create_target_first(const struct sys *sys)
 {
     struct file f = FILE_CLOSED;
     struct err e = ERR_NONE;
@@ -245,10 +245,10 @@ static void a_file_created_meanwhile_is_not_replaced(void **state)
     struct fault_sys sys;
 
     (void)state;
-    lose_the_race(&sys_real);
+    create_target_first(&sys_real);
     fault_init(&sys);
     fault_fail(&sys, FAULT_LINK, 1, FAULT_FOREVER, EPERM);
-    lose_the_race(&sys.sys);
+    create_target_first(&sys.sys);
 }
 
 static void a_file_is_committed_without_hard_links(void **state)

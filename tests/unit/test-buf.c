@@ -174,7 +174,7 @@ static void a_caller_may_fill_space_itself(void **state)
     buf_release(&b);
 }
 
-static void claim_more_than_was_given(void)
+static void add_more_than_was_reserved(void)
 {
     struct buf b;
 
@@ -186,7 +186,7 @@ static void claim_more_than_was_given(void)
 static void growing_beyond_the_space_is_a_bug(void **state)
 {
     (void)state;
-    assert_aborts(claim_more_than_was_given, "bug at");
+    assert_aborts(add_more_than_was_reserved, "bug at");
 }
 
 static void bytes_can_be_dropped_from_the_front(void **state)

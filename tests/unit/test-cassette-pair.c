@@ -8,16 +8,16 @@
 struct pair_run {
     struct sink in;
     struct cassette_sink out;
-    struct cassette_pair *gather;
+    struct cassette_pair *collect_record;
     struct buf seen;
     size_t count;
 };
 
-static bool gather(struct sink *self, const struct record *r, struct err *e)
+static bool collect_record(struct sink *self, const struct record *r, struct err *e)
 {
     struct pair_run *s = (struct pair_run *)self;
 
-    return cassette_pair_put(s->gather, r) || err_set(e, ERR_LIMIT, "too much");
+    return cassette_pair_put(s->collect_record, r) || err_set(e, ERR_LIMIT, "too much");
 }
 
 static void write_down(struct cassette_sink *self, const struct cassette_interaction *i)
@@ -39,14 +39,14 @@ static void write_down(struct cassette_sink *self, const struct cassette_interac
 
 static void begin(struct pair_run *s)
 {
-    *s = (struct pair_run){ .in = { gather }, .out = { write_down } };
+    *s = (struct pair_run){ .in = { collect_record }, .out = { write_down } };
     buf_init(&s->seen, 1 << 16);
-    s->gather = cassette_pair_new(&s->out);
+    s->collect_record = cassette_pair_new(&s->out);
 }
 
 static void end(struct pair_run *s)
 {
-    cassette_pair_free(s->gather);
+    cassette_pair_free(s->collect_record);
     buf_release(&s->seen);
 }
 
@@ -58,7 +58,7 @@ static void check(const char *records, const char *want)
 
     begin(&s);
     terse_feed(&s.in, records);
-    cassette_pair_finish(s.gather);
+    cassette_pair_finish(s.collect_record);
     assert_str(buf_str(&s.seen), terse_json(&a, want));
     end(&s);
     arena_release(&a);
@@ -315,7 +315,7 @@ static struct cassette_metadata metadata_of(struct pair_run *s, const char *reco
 {
     begin(s);
     terse_feed(&s->in, records);
-    return cassette_pair_finish(s->gather);
+    return cassette_pair_finish(s->collect_record);
 }
 
 #define HANDSHAKE                                                                              \
@@ -386,7 +386,7 @@ static void too_many_pending_requests_are_an_error(void **state)
     }
     /* The last one was too many; the exchange of each counts, too. */
     assert_int_equal(n, LIMIT_OPEN_REQUESTS / 2 + 1);
-    cassette_pair_finish(s.gather);
+    cassette_pair_finish(s.collect_record);
     assert_int_equal(s.count, 0);
     end(&s);
     terse_scanned_release(&request_json);

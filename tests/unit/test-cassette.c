@@ -30,8 +30,8 @@ static void seen_release(struct seen *s)
 static const struct format_options defaults;
 
 /* Reads `text`, shown in pieces of `step` bytes, and writes it in another format. */
-static void transcribe(struct seen *s, const struct format *from, const struct format *to,
-                       struct str text, size_t step)
+static void convert_recording(struct seen *s, const struct format *from,
+                              const struct format *to, struct str text, size_t step)
 {
     void *reading = from->open(), *writing = to->begin(&defaults);
     size_t at = 0, shown = 0;
@@ -66,7 +66,7 @@ static void transcribe(struct seen *s, const struct format *from, const struct f
 
 static void to_recording(struct seen *s, struct str text, size_t step)
 {
-    transcribe(s, &cassette_format, &recording_format, text, step);
+    convert_recording(s, &cassette_format, &recording_format, text, step);
 }
 
 static void check_end(const char *text, const char *want)
@@ -206,7 +206,8 @@ static void check_round_trip(struct str cassette)
     struct seen native, back;
 
     to_recording(&native, cassette, 1 << 20);
-    transcribe(&back, &recording_format, &cassette_format, buf_str(&native.lines), 1 << 20);
+    convert_recording(&back, &recording_format, &cassette_format, buf_str(&native.lines),
+                      1 << 20);
     assert_str(buf_str(&back.end), STR("end"));
     assert_str(buf_str(&back.lines), cassette);
     seen_release(&native);
@@ -274,7 +275,8 @@ static void an_unknown_date_stays_unknown(void **state)
 
     (void)state;
     to_recording(&native, STR("{}"), 1 << 20);
-    transcribe(&back, &recording_format, &cassette_format, buf_str(&native.lines), 1 << 20);
+    convert_recording(&back, &recording_format, &cassette_format, buf_str(&native.lines),
+                      1 << 20);
     assert_true(str_starts(buf_str(&back.lines), STR("{\n  \"version\": \"1.0\",\n"
                                                      "  \"metadata\": {\n"
                                                      "    \"recorded_at\": \"\",\n")));
@@ -434,7 +436,8 @@ static void a_recording_becomes_a_cassette_and_loses_only_declared_features(void
     struct seen cassette, back;
 
     (void)state;
-    transcribe(&cassette, &recording_format, &cassette_format, terse_json(&a, text), 1 << 20);
+    convert_recording(&cassette, &recording_format, &cassette_format, terse_json(&a, text),
+                      1 << 20);
     to_recording(&back, buf_str(&cassette.lines), 1 << 20);
     assert_str(buf_str(&back.lines), terse_json(&a, want));
     assert_int_equal(cassette_format.keeps, FEATURE_LATENCY | FEATURE_DIRECTION);

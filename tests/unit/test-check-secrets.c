@@ -75,8 +75,8 @@ static void invalid_arguments_are_rejected(void **state)
     assert_int_equal(cli_run(d, "mcpreel check --secrets --redact-env KEY a"), 2);
 }
 
-static void hit(struct secret_findings *l, enum record_kind kind, const char *member,
-                const char *pointer, const char *what)
+static void put_finding(struct secret_findings *l, enum record_kind kind, const char *member,
+                        const char *pointer, const char *what)
 {
     struct record r = { .kind = kind, .has = HAS_SEQ, .message = { .seq = 4 } };
     struct redactor_hit h = { .record = &r,
@@ -97,8 +97,8 @@ static void positions_are_written_as_text_and_as_json(void **state)
     (void)state;
     secret_findings_init(&l);
     buf_init(&b, 1 << 12);
-    hit(&l, RECORD_MESSAGE, "msg", "/params/\x1b[1m", "KEY");
-    hit(&l, RECORD_STDERR, "text", "", "jwt");
+    put_finding(&l, RECORD_MESSAGE, "msg", "/params/\x1b[1m", "KEY");
+    put_finding(&l, RECORD_STDERR, "text", "", "jwt");
     secret_findings_add_text(&b, &l);
     assert_string_equal(buf_z(&b), "  message 4, /params/\\x1b[1m: KEY\n"
                                    "  record 7 (stderr), text: jwt\n");
@@ -121,7 +121,7 @@ static void listed_secrets_are_limited_but_all_are_counted(void **state)
     secret_findings_init(&l);
     buf_init(&b, 1 << 20);
     for (int i = 0; i < SECRET_FINDINGS_MAX + 5; i++)
-        hit(&l, RECORD_RAW, "text", "", "jwt");
+        put_finding(&l, RECORD_RAW, "text", "", "jwt");
     assert_int_equal(l.total, SECRET_FINDINGS_MAX + 5);
     secret_findings_add_text(&b, &l);
     assert_true(str_ends(buf_str(&b), STR("\n  and 5 more\n")));

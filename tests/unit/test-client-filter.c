@@ -150,7 +150,7 @@ static void only_stateless_clients_request_logs(void **state)
                      CLIENT_LOG_EMERGENCY);
 }
 
-static bool hears(enum client_log_level from, const char *message)
+static bool gets_message(enum client_log_level from, const char *message)
 {
     struct terse_scanned s;
     bool does = client_filter_accepts_log(from, terse_scan(&s, message));
@@ -164,20 +164,24 @@ static void logs_are_sent_from_their_level_on(void **state)
     const enum client_log_level info = CLIENT_LOG_DEBUG + 1;
 
     (void)state;
-    assert_false(hears(info, "{'method':'notifications/message','params':{'level':'debug'}}"));
-    assert_true(hears(info, "{'method':'notifications/message','params':{'level':'info'}}"));
-    assert_true(hears(info, "{'method':'notifications/message','params':{'level':'alert'}}"));
-    assert_true(hears(info, "{'method':'notifications/message','params':{'level':'odd'}}"));
+    assert_false(
+        gets_message(info, "{'method':'notifications/message','params':{'level':'debug'}}"));
     assert_true(
-        hears(CLIENT_LOG_ALL, "{'method':'notifications/message','params':{'level':'debug'}}"));
-    assert_false(hears(CLIENT_LOG_NONE,
-                       "{'method':'notifications/message','params':{'level':'emergency'}}"));
+        gets_message(info, "{'method':'notifications/message','params':{'level':'info'}}"));
+    assert_true(
+        gets_message(info, "{'method':'notifications/message','params':{'level':'alert'}}"));
+    assert_true(
+        gets_message(info, "{'method':'notifications/message','params':{'level':'odd'}}"));
+    assert_true(gets_message(CLIENT_LOG_ALL,
+                             "{'method':'notifications/message','params':{'level':'debug'}}"));
+    assert_false(gets_message(
+        CLIENT_LOG_NONE, "{'method':'notifications/message','params':{'level':'emergency'}}"));
 }
 
 static void messages_that_are_not_logs_are_always_sent(void **state)
 {
     (void)state;
-    assert_true(hears(CLIENT_LOG_NONE, "{'method':'notifications/tools/list_changed'}"));
+    assert_true(gets_message(CLIENT_LOG_NONE, "{'method':'notifications/tools/list_changed'}"));
 }
 
 int main(void)

@@ -51,7 +51,7 @@ static void data(struct bench *b, const char *bytes)
     client_response_data(&b->response, str_z(bytes), note, b);
 }
 
-static void assert_complaint(struct bench *b, const char *want)
+static void assert_failure_text(struct bench *b, const char *want)
 {
     struct buf text;
 
@@ -75,7 +75,7 @@ static void events_are_reported_and_the_last_id_is_kept(void **state)
     assert_str(buf_str(&b.events), STR("endpoint:/m|message:{\"a\":\n1}|"));
     assert_str(buf_str(&b.response.last_event_id), STR("2"));
     assert_int_equal(b.response.retry_ms, 70);
-    assert_complaint(&b, "the SSE stream ended before the response");
+    assert_failure_text(&b, "the SSE stream ended before the response");
     assert_int_equal(b.response.new_events, 2);
     head(&b, 200, "text/event-stream", NULL, NULL);
     assert_int_equal(b.response.new_events, 0);
@@ -189,27 +189,29 @@ static void every_response_without_message_has_an_error_text(void **state)
     (void)state;
     open_bench(&b);
     head(&b, 200, "text/event-stream", "Content-Encoding", "gzip");
-    assert_complaint(&b, "the server's response is compressed, which was not requested");
+    assert_failure_text(&b, "the server's response is compressed, which was not requested");
     head(&b, 200, "application/json", "Content-Encoding", "identity");
-    assert_complaint(&b, "the server accepted the request but sent no response (status 200)");
+    assert_failure_text(&b,
+                        "the server accepted the request but sent no response (status 200)");
     data(&b, "<html>");
-    assert_complaint(&b,
-                     "the server's response is neither a JSON-RPC message nor an SSE stream");
+    assert_failure_text(
+        &b, "the server's response is neither a JSON-RPC message nor an SSE stream");
     head(&b, 302, NULL, "Location", "/login");
-    assert_complaint(&b, "the server redirects (status 302) to another of its paths; mcpreel "
-                         "does not follow redirects: use that URL instead");
+    assert_failure_text(&b,
+                        "the server redirects (status 302) to another of its paths; mcpreel "
+                        "does not follow redirects: use that URL instead");
     head(&b, 308, NULL, "Location", "http://user-less.example/mcp?key=secret");
-    assert_complaint(&b, "the server redirects (status 308) to "
-                         "'http://user-less.example:80'; mcpreel does not follow redirects: "
-                         "use that URL instead");
+    assert_failure_text(&b, "the server redirects (status 308) to "
+                            "'http://user-less.example:80'; mcpreel does not follow redirects: "
+                            "use that URL instead");
     head(&b, 307, NULL, NULL, NULL);
-    assert_complaint(&b, "the server redirects (status 307) without a Location");
+    assert_failure_text(&b, "the server redirects (status 307) without a Location");
     head(&b, 304, NULL, NULL, NULL);
-    assert_complaint(&b, "the server answered HTTP 304");
+    assert_failure_text(&b, "the server answered HTTP 304");
     head(&b, 429, NULL, NULL, NULL);
-    assert_complaint(&b, "the server answered HTTP 429");
+    assert_failure_text(&b, "the server answered HTTP 429");
     head(&b, 502, NULL, NULL, NULL);
-    assert_complaint(&b, "the server answered HTTP 502");
+    assert_failure_text(&b, "the server answered HTTP 502");
     close_bench(&b);
 }
 
@@ -222,20 +224,20 @@ static void the_error_of_a_401_has_a_hint(void **state)
     (void)state;
     open_bench(&b);
     head(&b, 401, NULL, NULL, NULL);
-    assert_complaint(&b, LOGIN "; it does not name its OAuth metadata");
+    assert_failure_text(&b, LOGIN "; it does not name its OAuth metadata");
     head(&b, 401, NULL, "WWW-Authenticate", "Basic realm=\"x\"");
-    assert_complaint(&b, LOGIN "; it does not name its OAuth metadata");
+    assert_failure_text(&b, LOGIN "; it does not name its OAuth metadata");
     head(&b, 401, NULL, "WWW-Authenticate",
          "Bearer error=\"invalid_token\", resource_metadata=\"http://h/meta?key=1\"");
-    assert_complaint(&b, LOGIN "; error: 'invalid_token'; OAuth metadata: 'http://h/meta'");
+    assert_failure_text(&b, LOGIN "; error: 'invalid_token'; OAuth metadata: 'http://h/meta'");
     head(&b, 403, NULL, "WWW-Authenticate",
          "Bearer error=\"insufficient_scope\", scope=\"a b\"");
-    assert_complaint(
+    assert_failure_text(
         &b, "the server answered HTTP 403; error: 'insufficient_scope'; required scope: 'a b'");
     head(&b, 403, NULL, NULL, NULL);
-    assert_complaint(&b, "the server answered HTTP 403");
+    assert_failure_text(&b, "the server answered HTTP 403");
     head(&b, 400, NULL, "WWW-Authenticate", "Bearer error=\"invalid_request\"");
-    assert_complaint(&b, "the server answered HTTP 400");
+    assert_failure_text(&b, "the server answered HTTP 400");
     close_bench(&b);
 }
 

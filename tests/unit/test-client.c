@@ -26,7 +26,7 @@
  * set, "time" lets the one expire that is due first, and "later SECONDS" makes it late by
  * that; "close" and "gone" are the client's, "end: WHY" is ours. */
 
-enum { TIMERS = 256, ASKS = 512 };
+enum { TIMERS = 256, REQUESTS = 512 };
 
 struct play {
     struct action_sink out;
@@ -41,12 +41,12 @@ struct play {
         int64_t due_us;
     } timers[TIMERS];
     size_t timer_count;
-    uint64_t pending_requests[ASKS]; /* and not yet on their way */
+    uint64_t pending_requests[REQUESTS]; /* and not yet on their way */
     size_t request_count;
     bool slow, playing;
 };
 
-static void check_manners(const struct action_request *sent_request)
+static void check_required_headers(const struct action_request *sent_request)
 {
     bool post = str_eq(sent_request->method, STR("POST")),
          get = str_eq(sent_request->method, STR("GET"));
@@ -64,7 +64,7 @@ static void check_manners(const struct action_request *sent_request)
     assert_non_null(headers_next(&sent_request->headers, STR("User-Agent"), NULL));
 }
 
-static bool is_manner(struct str name)
+static bool is_required_header(struct str name)
 {
     return headers_equal_nocase(name, STR("Accept")) ||
            headers_equal_nocase(name, STR("Content-Type")) ||
@@ -72,11 +72,11 @@ static bool is_manner(struct str name)
            headers_equal_nocase(name, STR("User-Agent"));
 }
 
-static void write_ask(struct play *p, const struct action *a)
+static void write_request(struct play *p, const struct action *a)
 {
     const struct action_request *sent_request = a->request;
 
-    check_manners(sent_request);
+    check_required_headers(sent_request);
     buf_printf(&p->got, "%llu %.*s %.*s", (unsigned long long)a->route.exchange,
                STR_ARG(sent_request->method), STR_ARG(sent_request->target));
     for (size_t i = 0; i < sent_request->headers.count; i++) {
@@ -84,12 +84,12 @@ static void write_ask(struct play *p, const struct action *a)
 
         if (headers_equal_nocase(f->name, STR("Mcp-Session-Id")))
             buf_printf(&p->got, " session=%.*s", STR_ARG(f->value));
-        else if (!is_manner(f->name))
+        else if (!is_required_header(f->name))
             buf_printf(&p->got, " %.*s:%.*s", STR_ARG(f->name), STR_ARG(f->value));
     }
     if (sent_request->body.at)
         buf_printf(&p->got, " %.*s", STR_ARG(sent_request->body));
-    assert_true(p->request_count < ASKS);
+    assert_true(p->request_count < REQUESTS);
     p->pending_requests[p->request_count++] = a->route.exchange;
 }
 
@@ -112,7 +112,7 @@ static void write_down(struct action_sink *self, const struct action *a)
         buf_printf(&p->got, "wait %lld us", (long long)a->delay_us);
         break;
     case ACTION_HTTP_REQUEST:
-        write_ask(p, a);
+        write_request(p, a);
         break;
     case ACTION_HTTP_ABORT:
         buf_printf(&p->got, "%llu abandoned%s%.*s", (unsigned long long)a->route.exchange,
@@ -131,7 +131,7 @@ static void write_down(struct action_sink *self, const struct action *a)
     buf_add_ch(&p->got, '\n');
 }
 
-static void tell(struct play *p, struct event ev)
+static void step_engine(struct play *p, struct event ev)
 {
     ev.now_us = p->now_us;
     mcp_client_step(&p->client, &ev);
@@ -172,7 +172,7 @@ static bool expect(struct play *p, struct str want)
     return true;
 }
 
-static bool ring(struct play *p)
+static bool expire_timer(struct play *p)
 {
     size_t first = 0;
     uint64_t timer;
@@ -186,49 +186,51 @@ static bool ring(struct play *p)
         p->now_us = p->timers[first].due_us;
     timer = p->timers[first].timer;
     p->timers[first] = p->timers[--p->timer_count];
-    tell(p, (struct event){ .kind = EVENT_TIMER, .timer = timer });
+    step_engine(p, (struct event){ .kind = EVENT_TIMER, .timer = timer });
     return true;
 }
 
-static void tell_event(struct play *p, uint64_t exchange, const struct sse_item *item)
+static void feed_event(struct play *p, uint64_t exchange, const struct sse_item *item)
 {
     struct err e = ERR_NONE;
     struct buf bytes;
 
     buf_init(&bytes, 1 << 20);
     assert_true(sse_writer_add(&bytes, item, &e));
-    tell(p, (struct event){
-                .kind = EVENT_RESPONSE_DATA, .exchange = exchange, .text = buf_str(&bytes) });
+    step_engine(p, (struct event){ .kind = EVENT_RESPONSE_DATA,
+                                   .exchange = exchange,
+                                   .text = buf_str(&bytes) });
     buf_release(&bytes);
 }
 
-static void tell_answer(struct play *p, const struct http_line *l)
+static void feed_response(struct play *p, const struct http_line *l)
 {
-    tell(p, (struct event){ .kind = EVENT_RESPONSE_HEAD,
-                            .exchange = l->number,
-                            .status = l->status,
-                            .headers = &l->fields });
+    step_engine(p, (struct event){ .kind = EVENT_RESPONSE_HEAD,
+                                   .exchange = l->number,
+                                   .status = l->status,
+                                   .headers = &l->fields });
     if (l->stream)
         return;
     if (l->body.len)
-        tell(p, (struct event){
-                    .kind = EVENT_RESPONSE_DATA, .exchange = l->number, .text = l->body });
-    tell(p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = l->number });
+        step_engine(p, (struct event){ .kind = EVENT_RESPONSE_DATA,
+                                       .exchange = l->number,
+                                       .text = l->body });
+    step_engine(p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = l->number });
 }
 
-static void tell_much(struct play *p, uint64_t exchange, size_t kilobytes)
+static void feed_body(struct play *p, uint64_t exchange, size_t kilobytes)
 {
     char text[1 << 10];
 
     memset(text, 'x', sizeof text);
     for (size_t i = 0; i < kilobytes; i++)
-        tell(p, (struct event){ .kind = EVENT_RESPONSE_DATA,
-                                .exchange = exchange,
-                                .text = str_n(text, sizeof text) });
+        step_engine(p, (struct event){ .kind = EVENT_RESPONSE_DATA,
+                                       .exchange = exchange,
+                                       .text = str_n(text, sizeof text) });
 }
 
 /* "N WORD REST", where WORD is none of HTTP's. */
-static bool tell_more(struct play *p, uint64_t number, struct str word, struct str rest)
+static bool feed_rest(struct play *p, uint64_t number, struct str word, struct str rest)
 {
     struct sse_item item = SSE_ITEM_NONE;
     struct event ev = { .exchange = number };
@@ -236,24 +238,24 @@ static bool tell_more(struct play *p, uint64_t number, struct str word, struct s
     if (str_eq(word, STR("failed"))) {
         ev.kind = EVENT_REQUEST_FAILED;
         ev.why = rest;
-        tell(p, ev);
+        step_engine(p, ev);
     } else if (str_eq(word, STR("bytes"))) {
         ev.kind = EVENT_RESPONSE_DATA;
         ev.text = rest;
-        tell(p, ev);
+        step_engine(p, ev);
     } else if (str_eq(word, STR("much"))) {
-        tell_much(p, number, strtoul(rest.at, NULL, 10));
+        feed_body(p, number, strtoul(rest.at, NULL, 10));
     } else if (str_eq(word, STR("endpoint"))) {
         item.event = word;
         item.data = rest;
-        tell_event(p, number, &item);
+        feed_event(p, number, &item);
     } else {
         return false;
     }
     return true;
 }
 
-static bool tell_http(struct play *p, struct str line)
+static bool feed_http(struct play *p, struct str line)
 {
     struct str rest = line;
     uint64_t number = strtoull(str_cut(&rest, ' ').at, NULL, 10);
@@ -261,15 +263,15 @@ static bool tell_http(struct play *p, struct str line)
     struct http_line l;
     bool ok = true;
 
-    if (tell_more(p, number, word, rest))
+    if (feed_rest(p, number, word, rest))
         return true;
     http_line_read(&l, line);
     if (l.kind == HTTP_LINE_RESPONSE)
-        tell_answer(p, &l);
+        feed_response(p, &l);
     else if (l.kind == HTTP_LINE_EVENT)
-        tell_event(p, l.number, &l.event);
+        feed_event(p, l.number, &l.event);
     else if (l.kind == HTTP_LINE_END)
-        tell(p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = l.number });
+        step_engine(p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = l.number });
     else
         ok = fails(p, "no such line", line, STR_NONE);
     http_line_release(&l);
@@ -301,24 +303,25 @@ static bool act(struct play *p, struct str line)
     if (left.len)
         return fails(p, "not expected", str_cut(&left, '\n'), line);
     if (str_starts(line, STR(">>")))
-        tell(p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_skip(line, 3) });
+        step_engine(p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_skip(line, 3) });
     else if (str_eq(line, STR("close")))
-        tell(p, (struct event){ .kind = EVENT_INPUT_CLOSED });
+        step_engine(p, (struct event){ .kind = EVENT_INPUT_CLOSED });
     else if (str_eq(line, STR("gone")))
-        tell(p, (struct event){ .kind = EVENT_CLIENT_CLOSED });
+        step_engine(p, (struct event){ .kind = EVENT_CLIENT_CLOSED });
     else if (str_starts(line, STR("end: ")))
-        tell(p, (struct event){ .kind = EVENT_CLIENT_CLOSED, .why = str_skip(line, 5) });
+        step_engine(p, (struct event){ .kind = EVENT_CLIENT_CLOSED, .why = str_skip(line, 5) });
     else if (str_eq(line, STR("slow")))
         p->slow = true;
     else if (str_eq(line, STR("time")))
-        return ring(p);
+        return expire_timer(p);
     else if (str_starts(line, STR("later ")))
         p->now_us += strtoll(line.at + strlen("later "), NULL, 10) * 1000000;
     else if (str_starts(line, STR("taken ")))
-        tell(p, (struct event){ .kind = EVENT_REQUEST_SENT,
-                                .exchange = strtoull(line.at + strlen("taken "), NULL, 10) });
+        step_engine(
+            p, (struct event){ .kind = EVENT_REQUEST_SENT,
+                               .exchange = strtoull(line.at + strlen("taken "), NULL, 10) });
     else if (line.at[0] >= '0' && line.at[0] <= '9')
-        return tell_http(p, line);
+        return feed_http(p, line);
     else
         return fails(p, "no such line", line, STR_NONE);
     return true;
@@ -393,15 +396,16 @@ static void the_number_of_concurrent_exchanges_is_limited(void **state)
         char line[128];
 
         snprintf(line, sizeof line, "{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}", i);
-        tell(&p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_z(line) });
+        step_engine(&p, (struct event){ .kind = EVENT_CLIENT_LINE, .text = str_z(line) });
     }
     assert_int_equal(count_lines(&p.got, " POST "), MCP_CLIENT_REQUESTS_MAX);
     assert_true(p.client.send_queue.bytes > 0);
     for (uint64_t i = 1; i <= MCP_CLIENT_REQUESTS_MAX + 10; i++) {
-        tell(&p,
-             (struct event){
-                 .kind = EVENT_RESPONSE_HEAD, .exchange = i, .status = 500, .headers = &none });
-        tell(&p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = i });
+        step_engine(&p, (struct event){ .kind = EVENT_RESPONSE_HEAD,
+                                        .exchange = i,
+                                        .status = 500,
+                                        .headers = &none });
+        step_engine(&p, (struct event){ .kind = EVENT_RESPONSE_END, .exchange = i });
     }
     assert_int_equal(count_lines(&p.got, " POST "), MCP_CLIENT_REQUESTS_MAX + 10);
     assert_int_equal(count_lines(&p.got, "<< "), MCP_CLIENT_REQUESTS_MAX + 10);
@@ -417,11 +421,12 @@ static void a_client_without_any_response_is_reported_as_unanswered(void **state
     (void)state;
     begin_quiet(&p, NULL);
     assert_false(mcp_client_never_answered(&p.client));
-    tell(&p, (struct event){ .kind = EVENT_CLIENT_LINE,
-                             .text = STR("{\"id\":1,\"method\":\"ping\"}") });
+    step_engine(&p, (struct event){ .kind = EVENT_CLIENT_LINE,
+                                    .text = STR("{\"id\":1,\"method\":\"ping\"}") });
     assert_true(mcp_client_never_answered(&p.client));
-    tell(&p, (struct event){
-                 .kind = EVENT_RESPONSE_HEAD, .exchange = 1, .status = 500, .headers = &none });
+    step_engine(
+        &p, (struct event){
+                .kind = EVENT_RESPONSE_HEAD, .exchange = 1, .status = 500, .headers = &none });
     assert_false(mcp_client_never_answered(&p.client));
     end_quiet(&p);
 }

@@ -31,7 +31,7 @@ static void replace(const char *path, struct str old, struct str new)
     buf_release(&text);
 }
 
-static void suffer(const char *command, const char *path)
+static void apply_mishap(const char *command, const char *path)
 {
     struct str what = str_z(getenv("MISHAP")), old;
 
@@ -55,7 +55,7 @@ static int act_as_mcpreel(int argc, char **argv)
         str_eq(str_z(getenv("MISHAP")), STR("die")) && str_eq(str_z(argv[2]), STR("replay"));
     int code;
 
-    suffer(argv[2], argv[argc - 1]);
+    apply_mishap(argv[2], argv[argc - 1]);
     log_init_fd(&d.log, STDERR_FILENO, LOG_INFO, false);
     code = dispatch_run(&d, argc, argv);
     if (dies)

@@ -153,7 +153,7 @@ static void feed_and_check(struct combine *j, const char *input, unsigned parts,
     buf_release(&all);
 }
 
-static void check_join(size_t lanes, unsigned parts, const char *input, const char *want)
+static void check_combined(size_t lanes, unsigned parts, const char *input, const char *want)
 {
     struct lines l;
     struct combine j;
@@ -185,7 +185,7 @@ static void assert_unchanged(const char *input)
         buf_add(&want, str_skip(str_cut(&rest, '\n'), 2));
         buf_add_ch(&want, '\n');
     }
-    check_join(1, EVERYTHING, input, buf_z(&want));
+    check_combined(1, EVERYTHING, input, buf_z(&want));
     check_repair(input, buf_z(&want));
     buf_release(&want);
 }
@@ -210,30 +210,30 @@ static void a_complete_recording_stays_unchanged(void **state)
 static void two_inputs_become_one_recording(void **state)
 {
     (void)state;
-    check_join(2, EVERYTHING,
-               "0 H a 01 'us':0\n"
-               "1 H b 02 'us':0\n"
-               "0 P 1 03 'us':2000000,'conn':1\n"
-               "1 P 1 04 'us':2000000,'conn':1\n"
-               "1 R 2 05 'us':3000000,'conn':1\n"
-               "0 R 2 06 'us':5000000,'conn':1\n"
-               "0 F 2 6000 1 1 'exit_code':0,'errors':0,'us':6000000\n"
-               "1 F 2 9000 1 1 'exit_code':7,'errors':0,'us':9000000\n",
-               "H a 01 'us':0\n"
-               "P 1 03 'us':2000000,'conn':1\n"
-               "P 2 04 'us':3000000,'conn':2\n"
-               "R 3 05 'us':4000000,'conn':2\n"
-               "R 4 06 'us':5000000,'conn':1\n"
-               "F 4 10000 2 2 'exit_code':7,'errors':0,'us':10000000\n");
+    check_combined(2, EVERYTHING,
+                   "0 H a 01 'us':0\n"
+                   "1 H b 02 'us':0\n"
+                   "0 P 1 03 'us':2000000,'conn':1\n"
+                   "1 P 1 04 'us':2000000,'conn':1\n"
+                   "1 R 2 05 'us':3000000,'conn':1\n"
+                   "0 R 2 06 'us':5000000,'conn':1\n"
+                   "0 F 2 6000 1 1 'exit_code':0,'errors':0,'us':6000000\n"
+                   "1 F 2 9000 1 1 'exit_code':7,'errors':0,'us':9000000\n",
+                   "H a 01 'us':0\n"
+                   "P 1 03 'us':2000000,'conn':1\n"
+                   "P 2 04 'us':3000000,'conn':2\n"
+                   "R 3 05 'us':4000000,'conn':2\n"
+                   "R 4 06 'us':5000000,'conn':1\n"
+                   "F 4 10000 2 2 'exit_code':7,'errors':0,'us':10000000\n");
 }
 
 static void the_source_is_kept_for_one_input_only(void **state)
 {
     (void)state;
-    check_join(2, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n1 H b 02\n",
-               "H a 01\n");
-    check_join(1, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n0 F 0 0 0 0\n",
-               "H a 01 'source':{'format':'cassette'}\nF 0 0 0 0\n");
+    check_combined(2, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n1 H b 02\n",
+                   "H a 01\n");
+    check_combined(1, EVERYTHING, "0 H a 01 'source':{'format':'cassette'}\n0 F 0 0 0 0\n",
+                   "H a 01 'source':{'format':'cassette'}\nF 0 0 0 0\n");
 }
 
 static void times_are_relative_to_the_earliest_start(void **state)
@@ -261,65 +261,65 @@ static void times_are_relative_to_the_earliest_start(void **state)
 static void combined_times_do_not_go_back(void **state)
 {
     (void)state;
-    check_join(2, EVERYTHING,
-               "0 H a 01 'us':0\n"
-               "0 {'type':'stderr','text':'w','us':-5}\n"
-               "0 {'type':'stderr','text':'x','us':900}\n"
-               "1 {'type':'stderr','text':'y','us':300}\n"
-               "0 {'type':'stderr','text':'z','us':1000}\n",
-               "H a 01 'us':0\n"
-               "{'type':'stderr','text':'w','us':0}\n"
-               "{'type':'stderr','text':'x','us':900}\n"
-               "{'type':'stderr','text':'y','us':900}\n"
-               "{'type':'stderr','text':'z','us':1000}\n");
+    check_combined(2, EVERYTHING,
+                   "0 H a 01 'us':0\n"
+                   "0 {'type':'stderr','text':'w','us':-5}\n"
+                   "0 {'type':'stderr','text':'x','us':900}\n"
+                   "1 {'type':'stderr','text':'y','us':300}\n"
+                   "0 {'type':'stderr','text':'z','us':1000}\n",
+                   "H a 01 'us':0\n"
+                   "{'type':'stderr','text':'w','us':0}\n"
+                   "{'type':'stderr','text':'x','us':900}\n"
+                   "{'type':'stderr','text':'y','us':900}\n"
+                   "{'type':'stderr','text':'z','us':1000}\n");
 }
 
 static void numbers_of_different_inputs_stay_different(void **state)
 {
     (void)state;
-    check_join(3, 0,
-               "0 P 1 01 'conn':2,'session':1,'exchange':5,'stream':1\n"
-               "1 P 1 01 'conn':2,'session':1,'exchange':5,'stream':1\n"
-               "2 P 1 01 'conn':1,'session':2\n"
-               "2 P 2 01\n"
-               "2 {'type':'stderr','text':'x'}\n",
-               "P 1 01 'conn':4,'session':1,'exchange':13,'stream':1\n"
-               "P 2 01 'conn':5,'session':2,'exchange':14,'stream':2\n"
-               "P 3 01 'conn':3,'session':6\n"
-               "P 4 01 'conn':3\n"
-               "{'type':'stderr','text':'x'}\n"
-               "F 4 0 4 0 'errors':0\n");
+    check_combined(3, 0,
+                   "0 P 1 01 'conn':2,'session':1,'exchange':5,'stream':1\n"
+                   "1 P 1 01 'conn':2,'session':1,'exchange':5,'stream':1\n"
+                   "2 P 1 01 'conn':1,'session':2\n"
+                   "2 P 2 01\n"
+                   "2 {'type':'stderr','text':'x'}\n",
+                   "P 1 01 'conn':4,'session':1,'exchange':13,'stream':1\n"
+                   "P 2 01 'conn':5,'session':2,'exchange':14,'stream':2\n"
+                   "P 3 01 'conn':3,'session':6\n"
+                   "P 4 01 'conn':3\n"
+                   "{'type':'stderr','text':'x'}\n"
+                   "F 4 0 4 0 'errors':0\n");
 }
 
 static void batches_of_two_inputs_stay_separate(void **state)
 {
     (void)state;
-    check_join(2, 0,
-               "0 P 1 01 'batch':{'id':1,'index':0,'count':2}\n"
-               "1 P 1 01 'batch':{'id':1,'index':0,'count':2}\n"
-               "1 P 1 01 'batch':{'odd':1}\n",
-               "P 1 01 'batch':{'id':1,'index':0,'count':2},'conn':1\n"
-               "P 2 01 'batch':{'id':2,'index':0,'count':2},'conn':2\n"
-               "P 3 01 'batch':{'odd':1},'conn':2\n"
-               "F 3 0 3 0 'errors':0\n");
+    check_combined(2, 0,
+                   "0 P 1 01 'batch':{'id':1,'index':0,'count':2}\n"
+                   "1 P 1 01 'batch':{'id':1,'index':0,'count':2}\n"
+                   "1 P 1 01 'batch':{'odd':1}\n",
+                   "P 1 01 'batch':{'id':1,'index':0,'count':2},'conn':1\n"
+                   "P 2 01 'batch':{'id':2,'index':0,'count':2},'conn':2\n"
+                   "P 3 01 'batch':{'odd':1},'conn':2\n"
+                   "F 3 0 3 0 'errors':0\n");
 }
 
 static void consecutive_recordings_become_one(void **state)
 {
     (void)state;
-    check_join(1, EVERYTHING,
-               "0 H a 01 'us':0\n"
-               "0 P 1 01 'us':10,'conn':1\n"
-               "0 R 2 01 'us':20,'conn':2\n"
-               "0 F 2 1 1 1 'protocol_version':'p','us':30\n"
-               "0 H b 03 'us':5\n"
-               "0 P 1 03 'us':15,'conn':1\n"
-               "0 F 1 1 1 0 'us':25\n",
-               "H a 01 'us':0\n"
-               "P 1 01 'us':10,'conn':1\n"
-               "R 2 01 'us':20,'conn':2\n"
-               "P 3 03 'us':2000010,'conn':3\n"
-               "F 3 2000 2 1 'protocol_version':'p','us':2000020\n");
+    check_combined(1, EVERYTHING,
+                   "0 H a 01 'us':0\n"
+                   "0 P 1 01 'us':10,'conn':1\n"
+                   "0 R 2 01 'us':20,'conn':2\n"
+                   "0 F 2 1 1 1 'protocol_version':'p','us':30\n"
+                   "0 H b 03 'us':5\n"
+                   "0 P 1 03 'us':15,'conn':1\n"
+                   "0 F 1 1 1 0 'us':25\n",
+                   "H a 01 'us':0\n"
+                   "P 1 01 'us':10,'conn':1\n"
+                   "R 2 01 'us':20,'conn':2\n"
+                   "P 3 03 'us':2000010,'conn':3\n"
+                   "F 3 2000 2 1 'protocol_version':'p','us':2000020\n");
 }
 
 /* The parts of a recording are files of their own, and one recording all the same: the
@@ -327,144 +327,145 @@ static void consecutive_recordings_become_one(void **state)
 static void rotated_parts_become_one_recording(void **state)
 {
     (void)state;
-    check_join(2, EVERYTHING,
-               "0 H a 01 'part':1,'us':0\n"
-               "1 H a 01 'part':2,'us':0\n"
-               "0 P 1 03 'us':2000000,'conn':1\n"
-               "0 F 1 6000 1 0 'us':2000001\n"
-               "1 R 2 04 'us':3000000,'conn':1\n"
-               "1 P 3 05 'us':4000000,'conn':2\n"
-               "1 F 2 9000 1 1 'exit_code':7,'us':5000000\n",
-               "H a 01 'us':0\n"
-               "P 1 03 'us':2000000,'conn':1\n"
-               "R 2 04 'us':3000000,'conn':1\n"
-               "P 3 05 'us':4000000,'conn':3\n"
-               "F 3 5000 2 1 'exit_code':7,'errors':0,'us':5000000\n");
-    check_join(1, EVERYTHING,
-               "0 H a 01 'part':1,'us':0\n"
-               "0 P 1 03 'us':2000000,'conn':1\n"
-               "0 F 1 6000 1 0 'us':2000001\n"
-               "0 H a 01 'part':2,'us':0\n"
-               "0 R 2 04 'us':3000000,'conn':1\n"
-               "0 F 1 9000 0 1 'exit_code':7,'us':5000000\n",
-               "H a 01 'part':1,'us':0\n"
-               "P 1 03 'us':2000000,'conn':1\n"
-               "R 2 04 'us':3000000,'conn':1\n"
-               "F 2 5000 1 1 'exit_code':7,'errors':0,'us':5000000\n");
+    check_combined(2, EVERYTHING,
+                   "0 H a 01 'part':1,'us':0\n"
+                   "1 H a 01 'part':2,'us':0\n"
+                   "0 P 1 03 'us':2000000,'conn':1\n"
+                   "0 F 1 6000 1 0 'us':2000001\n"
+                   "1 R 2 04 'us':3000000,'conn':1\n"
+                   "1 P 3 05 'us':4000000,'conn':2\n"
+                   "1 F 2 9000 1 1 'exit_code':7,'us':5000000\n",
+                   "H a 01 'us':0\n"
+                   "P 1 03 'us':2000000,'conn':1\n"
+                   "R 2 04 'us':3000000,'conn':1\n"
+                   "P 3 05 'us':4000000,'conn':3\n"
+                   "F 3 5000 2 1 'exit_code':7,'errors':0,'us':5000000\n");
+    check_combined(1, EVERYTHING,
+                   "0 H a 01 'part':1,'us':0\n"
+                   "0 P 1 03 'us':2000000,'conn':1\n"
+                   "0 F 1 6000 1 0 'us':2000001\n"
+                   "0 H a 01 'part':2,'us':0\n"
+                   "0 R 2 04 'us':3000000,'conn':1\n"
+                   "0 F 1 9000 0 1 'exit_code':7,'us':5000000\n",
+                   "H a 01 'part':1,'us':0\n"
+                   "P 1 03 'us':2000000,'conn':1\n"
+                   "R 2 04 'us':3000000,'conn':1\n"
+                   "F 2 5000 1 1 'exit_code':7,'errors':0,'us':5000000\n");
 }
 
 static void parts_of_two_recordings_become_two(void **state)
 {
     (void)state;
-    check_join(4, EVERYTHING,
-               "0 H a 01 'part':1,'us':0\n"
-               "1 H b 02 'part':2,'us':0\n"
-               "2 H a 01 'part':2,'us':0\n"
-               "3 H c 01 'us':0\n"
-               "0 P 1 03 'us':2000000,'conn':1\n"
-               "1 P 1 04 'us':2000000,'conn':1\n"
-               "2 R 2 05 'us':4000000,'conn':1\n"
-               "3 P 2 06 'us':5000000,'conn':1\n",
-               "H a 01 'us':0\n"
-               "P 1 03 'us':2000000,'conn':1\n"
-               "P 2 04 'us':3000000,'conn':2\n"
-               "R 3 05 'us':4000000,'conn':1\n"
-               "P 4 06 'us':5000000,'conn':4\n");
+    check_combined(4, EVERYTHING,
+                   "0 H a 01 'part':1,'us':0\n"
+                   "1 H b 02 'part':2,'us':0\n"
+                   "2 H a 01 'part':2,'us':0\n"
+                   "3 H c 01 'us':0\n"
+                   "0 P 1 03 'us':2000000,'conn':1\n"
+                   "1 P 1 04 'us':2000000,'conn':1\n"
+                   "2 R 2 05 'us':4000000,'conn':1\n"
+                   "3 P 2 06 'us':5000000,'conn':1\n",
+                   "H a 01 'us':0\n"
+                   "P 1 03 'us':2000000,'conn':1\n"
+                   "P 2 04 'us':3000000,'conn':2\n"
+                   "R 3 05 'us':4000000,'conn':1\n"
+                   "P 4 06 'us':5000000,'conn':4\n");
 }
 
 static void a_truncated_recording_stays_truncated(void **state)
 {
     (void)state;
-    check_join(1, EVERYTHING, "0 H a 01\n0 P 1 02\n", "H a 01\nP 1 02\n");
-    check_join(2, EVERYTHING,
-               "0 H a 01\n"
-               "1 H b 01\n"
-               "0 P 1 02\n"
-               "1 P 1 03\n"
-               "1 F 1 1 1 0\n",
-               "H a 01\n"
-               "P 1 02 'conn':1\n"
-               "P 2 03 'conn':2\n");
-    check_join(1, EVERYTHING, "0 H a 01\n0 P 1 02\n0 H b 03\n0 F 0 0 0 0\n",
-               "H a 01\nP 1 02\n");
+    check_combined(1, EVERYTHING, "0 H a 01\n0 P 1 02\n", "H a 01\nP 1 02\n");
+    check_combined(2, EVERYTHING,
+                   "0 H a 01\n"
+                   "1 H b 01\n"
+                   "0 P 1 02\n"
+                   "1 P 1 03\n"
+                   "1 F 1 1 1 0\n",
+                   "H a 01\n"
+                   "P 1 02 'conn':1\n"
+                   "P 2 03 'conn':2\n");
+    check_combined(1, EVERYTHING, "0 H a 01\n0 P 1 02\n0 H b 03\n0 F 0 0 0 0\n",
+                   "H a 01\nP 1 02\n");
 }
 
 static void records_before_the_first_header_are_not_truncated(void **state)
 {
     (void)state;
-    check_join(1, EVERYTHING, "0 {'type':'stderr','text':'x'}\n0 H b 03\n0 F 0 0 0 0\n",
-               "{'type':'stderr','text':'x'}\nF 0 0 0 0\n");
+    check_combined(1, EVERYTHING, "0 {'type':'stderr','text':'x'}\n0 H b 03\n0 F 0 0 0 0\n",
+                   "{'type':'stderr','text':'x'}\nF 0 0 0 0\n");
 }
 
 static void a_format_without_footer_is_never_truncated(void **state)
 {
     (void)state;
-    check_join(1, EVERYTHING & ~FEATURE_END, "0 P 1 02\n", "P 1 02\nF 1 0 1 0 'errors':0\n");
-    check_join(1, EVERYTHING & ~FEATURE_END, "", "");
+    check_combined(1, EVERYTHING & ~FEATURE_END, "0 P 1 02\n",
+                   "P 1 02\nF 1 0 1 0 'errors':0\n");
+    check_combined(1, EVERYTHING & ~FEATURE_END, "", "");
 }
 
 static void totals_are_counted_again(void **state)
 {
     (void)state;
-    check_join(1, EVERYTHING,
-               "0 H a 01\n"
-               "0 M 1 02 s2c {'id':1,'error':{}}\n"
-               "0 F 70 500 60 10 'errors':9\n"
-               "0 M 2 02 s2c {'id':1,'result':{'isError':true}}\n",
-               "H a 01\n"
-               "M 1 02 s2c {'id':1,'error':{}}\n"
-               "M 2 02 s2c {'id':1,'result':{'isError':true}}\n"
-               "F 2 500 0 2 'errors':2\n");
+    check_combined(1, EVERYTHING,
+                   "0 H a 01\n"
+                   "0 M 1 02 s2c {'id':1,'error':{}}\n"
+                   "0 F 70 500 60 10 'errors':9\n"
+                   "0 M 2 02 s2c {'id':1,'result':{'isError':true}}\n",
+                   "H a 01\n"
+                   "M 1 02 s2c {'id':1,'error':{}}\n"
+                   "M 2 02 s2c {'id':1,'result':{'isError':true}}\n"
+                   "F 2 500 0 2 'errors':2\n");
 }
 
 static void sequence_numbers_that_do_not_rise_are_corrected(void **state)
 {
     (void)state;
-    check_join(1, 0,
-               "0 P 0 01\n0 P 5 01\n0 P 5 01\n0 P 2 01\n0 P 9 01\n"
-               "0 P 9223372036854775807 01\n",
-               "P 1 01\nP 5 01\nP 6 01\nP 7 01\nP 9 01\nP 10 01\nF 6 0 6 0 'errors':0\n");
+    check_combined(1, 0,
+                   "0 P 0 01\n0 P 5 01\n0 P 5 01\n0 P 2 01\n0 P 9 01\n"
+                   "0 P 9223372036854775807 01\n",
+                   "P 1 01\nP 5 01\nP 6 01\nP 7 01\nP 9 01\nP 10 01\nF 6 0 6 0 'errors':0\n");
 }
 
 static void a_redelivered_message_refers_to_the_new_number(void **state)
 {
     (void)state;
-    check_join(2, 0,
-               "0 R 1 01 'exchange':1\n"
-               "1 R 1 01 'exchange':1\n"
-               "1 R 2 01 'exchange':1\n"
-               "1 R 3 01 'redelivers':1,'exchange':2\n"
-               "1 R 4 01 'redelivers':77,'exchange':2\n"
-               "0 R 2 01 'redelivers':1,'exchange':2\n",
-               "R 1 01 'conn':1,'exchange':1\n"
-               "R 2 01 'conn':2,'exchange':2\n"
-               "R 3 01 'conn':2,'exchange':2\n"
-               "R 4 01 'redelivers':2,'conn':2,'exchange':4\n"
-               "R 5 01 'conn':2,'exchange':4\n"
-               "R 6 01 'redelivers':1,'conn':1,'exchange':3\n"
-               "F 6 0 0 6 'errors':0\n");
+    check_combined(2, 0,
+                   "0 R 1 01 'exchange':1\n"
+                   "1 R 1 01 'exchange':1\n"
+                   "1 R 2 01 'exchange':1\n"
+                   "1 R 3 01 'redelivers':1,'exchange':2\n"
+                   "1 R 4 01 'redelivers':77,'exchange':2\n"
+                   "0 R 2 01 'redelivers':1,'exchange':2\n",
+                   "R 1 01 'conn':1,'exchange':1\n"
+                   "R 2 01 'conn':2,'exchange':2\n"
+                   "R 3 01 'conn':2,'exchange':2\n"
+                   "R 4 01 'redelivers':2,'conn':2,'exchange':4\n"
+                   "R 5 01 'conn':2,'exchange':4\n"
+                   "R 6 01 'redelivers':1,'conn':1,'exchange':3\n"
+                   "F 6 0 0 6 'errors':0\n");
 }
 
 static void a_redelivered_message_may_refer_to_another_part(void **state)
 {
     (void)state;
-    check_join(3, EVERYTHING,
-               "0 H a 01 'part':1,'us':0\n"
-               "1 H a 01 'part':2,'us':0\n"
-               "2 H b 01 'us':0\n"
-               "2 P 1 02 'us':1000000,'conn':1\n"
-               "0 R 1 03 'us':2000000,'conn':1,'exchange':1\n"
-               "1 R 2 04 'redelivers':1,'us':3000000,'conn':1,'exchange':2\n",
-               "H a 01 'us':0\n"
-               "P 1 02 'us':1000000,'conn':3\n"
-               "R 2 03 'us':2000000,'conn':1,'exchange':1\n"
-               "R 3 04 'redelivers':2,'us':3000000,'conn':1,'exchange':4\n");
+    check_combined(3, EVERYTHING,
+                   "0 H a 01 'part':1,'us':0\n"
+                   "1 H a 01 'part':2,'us':0\n"
+                   "2 H b 01 'us':0\n"
+                   "2 P 1 02 'us':1000000,'conn':1\n"
+                   "0 R 1 03 'us':2000000,'conn':1,'exchange':1\n"
+                   "1 R 2 04 'redelivers':1,'us':3000000,'conn':1,'exchange':2\n",
+                   "H a 01 'us':0\n"
+                   "P 1 02 'us':1000000,'conn':3\n"
+                   "R 2 03 'us':2000000,'conn':1,'exchange':1\n"
+                   "R 3 04 'redelivers':2,'us':3000000,'conn':1,'exchange':4\n");
 }
 
 static void a_resumed_stream_refers_to_the_new_number(void **state)
 {
     (void)state;
-    check_join(
+    check_combined(
         2, 0,
         "1 {'type':'http','ev':'response','status':200,'exchange':1,'stream':1}\n"
         "1 {'type':'http','ev':'response','status':200,'resumes':{'stream':1,'after':7},"

@@ -160,7 +160,7 @@ static bool is_name(const char *text)
 }
 
 /* One line that starts small and has no full stop. */
-static bool is_phrase(const char *text)
+static bool is_verb_phrase(const char *text)
 {
     return *text && !strchr(text, '\n') && !(*text >= 'A' && *text <= 'Z' && text[1] >= 'a') &&
            text[strlen(text) - 1] != '.';
@@ -188,7 +188,8 @@ static void check_option(const char *where, const struct option *o, size_t args_
     static const struct option_choice *none;
     RULE(is_name(o->name), "a name has small letters, digits and hyphens");
     RULE(strlen(o->name) > 1, "a name has more than a letter");
-    RULE(o->help && is_phrase(o->help), "help is one line, starts small, has no full stop");
+    RULE(o->help && is_verb_phrase(o->help),
+         "help is one line, starts small, has no full stop");
     RULE(o->type != OPTION_END, "a row has a type");
     RULE((option_takes_value(o) || o->implied) == (o->arg != NULL),
          "an option with a value has a name for it");
@@ -201,7 +202,7 @@ static void check_option(const char *where, const struct option *o, size_t args_
         RULE(c->value >= 0 && !strpbrk(c->name, " '\"$`\\"), "a choice is one safe word");
 }
 
-static bool names_meet(const struct option *a, const struct option *b)
+static bool have_common_name(const struct option *a, const struct option *b)
 {
     const char *mine[OPTION_ALIASES + 1] = { a->name },
                                       *theirs[OPTION_ALIASES + 1] = { b->name };
@@ -228,7 +229,7 @@ static void check_table(const char *command, const struct option *rows, size_t a
                         (!o->group || strcmp(o->group, later->group) == 0);
             bool next =
                 !o[1].group == !o->group && (!o->group || strcmp(o->group, o[1].group) == 0);
-            RULE(!names_meet(o, later), "no name is there twice");
+            RULE(!have_common_name(o, later), "no name is there twice");
             RULE(!o->key || o->key != later->key, "no key is there twice");
             RULE(!same || next, "rows of one heading stand together");
         }
@@ -242,7 +243,7 @@ static void check_against_globals(const char *where, const struct option *rows)
     for (const struct option *o = rows; o && o->name; o++)
         for (const struct option *g = global_options_table; g->name; g++)
             if (strcmp(o->name, g->name) != 0) {
-                RULE(!names_meet(o, g), "another spelling takes a global option's name");
+                RULE(!have_common_name(o, g), "another spelling takes a global option's name");
                 RULE(!o->key || o->key != g->key, "a key of a global option is taken");
             }
 }
@@ -255,7 +256,7 @@ static void every_command_row_is_valid(void **state)
     for (const struct command *const *c = command_table; *c; c++) {
         const char *where = (*c)->name;
         RULE(is_name((*c)->name), "a name has small letters, digits and hyphens");
-        RULE(is_phrase((*c)->summary), "a summary starts small and has no full stop");
+        RULE(is_verb_phrase((*c)->summary), "a summary starts small and has no full stop");
         RULE(text_wrap_columns(str_z((*c)->summary)) <= 56, "a summary has at most 56 columns");
         RULE((*c)->usage[0] != NULL, "a command has a usage line");
         RULE(str_ends(str_z((*c)->about), STR(".")) || strstr((*c)->about, "\n  "),
@@ -316,7 +317,7 @@ static void every_example_is_an_accepted_command_line(void **state)
         for (const struct command_example *x = (*c)->examples; x && x->line; x++) {
             const char *where = x->line;
             check_example(*c, x->line);
-            RULE(x->about && is_phrase(x->about), "an example says what it does");
+            RULE(x->about && is_verb_phrase(x->about), "an example says what it does");
         }
 }
 

@@ -42,7 +42,7 @@ static void run(struct recorder *t, const struct connect_address *at, size_t cou
     loop_free(t->loop);
 }
 
-static void assert_greeted(struct recorder *t)
+static void assert_received_greeting(struct recorder *t)
 {
     char output[2];
 
@@ -62,15 +62,15 @@ static void connects_to_ipv4_and_ipv6(void **state)
     (void)state;
     fake_server_start(&p, accept_and_send);
     run(&t, &v4, 1, p.port);
-    assert_greeted(&t);
+    assert_received_greeting(&t);
     fake_server_join(&p);
     fake_server_start_v6(&p, accept_and_send);
     run(&t, &v6, 1, p.port);
-    assert_greeted(&t);
+    assert_received_greeting(&t);
     fake_server_join(&p);
     fake_server_start(&p, accept_and_send);
     run(&t, both, 2, p.port); /* refused by the first */
-    assert_greeted(&t);
+    assert_received_greeting(&t);
     fake_server_join(&p);
 }
 

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static struct str thing_of(struct str id)
+static struct str subject_of(struct str id)
 {
     while (id.len && id.at[id.len - 1] != '.')
         id.len--;
@@ -14,7 +14,7 @@ static bool has_rule(struct str thing, enum contract_action action)
 {
     for (enum contract_rule_number n = 0; n < RULE_COUNT; n++)
         if (contract_rule(n)->id.len && contract_rule(n)->action == action &&
-            str_eq(thing_of(contract_rule(n)->id), thing))
+            str_eq(subject_of(contract_rule(n)->id), thing))
             return true;
     return false;
 }
@@ -27,7 +27,7 @@ static void rules_of_additions_and_removals_are_paired(void **state)
 
         if (!r->id.len || r->action == CONTRACT_CHANGED)
             continue;
-        if (!has_rule(thing_of(r->id),
+        if (!has_rule(subject_of(r->id),
                       r->action == CONTRACT_ADDED ? CONTRACT_REMOVED : CONTRACT_ADDED))
             fail_msg("%.*s has no opposite", STR_ARG(r->id));
     }

@@ -106,7 +106,7 @@ static bool has_findings(const struct contract_changes *c, struct json_val want,
 }
 
 /* The thing that a rule is about: its id without the last part. */
-static struct str thing_of(struct str id)
+static struct str subject_of(struct str id)
 {
     while (id.len && id.at[id.len - 1] != '.')
         id.len--;
@@ -122,7 +122,7 @@ static bool is_mirror(const struct contract_change *a, const struct contract_cha
 {
     bool renamed = !str_eq(a->name, b->name); /* by the change itself */
 
-    return a->kind == b->kind && str_eq(thing_of(a->rule->id), thing_of(b->rule->id)) &&
+    return a->kind == b->kind && str_eq(subject_of(a->rule->id), subject_of(b->rule->id)) &&
            a->rule->action == opposite(b->rule->action) &&
            (!renamed || a->rule->action == CONTRACT_CHANGED) &&
            str_eq(a->finding.path, b->finding.path) &&

@@ -30,7 +30,7 @@ static void read_head(struct request_head *r, const char *line, const char *line
     buf_release(&text);
 }
 
-static void assert_asks(const char *line, const char *lines, bool want)
+static void assert_is_preflight(const char *line, const char *lines, bool want)
 {
     struct request_head r;
 
@@ -42,13 +42,14 @@ static void assert_asks(const char *line, const char *lines, bool want)
 static void a_preflight_has_an_origin_and_a_method(void **state)
 {
     (void)state;
-    assert_asks("OPTIONS /mcp", ASKS, true);
-    assert_asks("OPTIONS *", ASKS, true);
-    assert_asks("OPTIONS /mcp", "Origin: http://b:1\r\n", false);
-    assert_asks("OPTIONS /mcp", "Access-Control-Request-Method: POST\r\n", false);
-    assert_asks("OPTIONS /mcp", "Origin: \r\nAccess-Control-Request-Method: POST\r\n", false);
-    assert_asks("OPTIONS /mcp", "", false);
-    assert_asks("POST /mcp", ASKS, false);
+    assert_is_preflight("OPTIONS /mcp", ASKS, true);
+    assert_is_preflight("OPTIONS *", ASKS, true);
+    assert_is_preflight("OPTIONS /mcp", "Origin: http://b:1\r\n", false);
+    assert_is_preflight("OPTIONS /mcp", "Access-Control-Request-Method: POST\r\n", false);
+    assert_is_preflight("OPTIONS /mcp", "Origin: \r\nAccess-Control-Request-Method: POST\r\n",
+                        false);
+    assert_is_preflight("OPTIONS /mcp", "", false);
+    assert_is_preflight("POST /mcp", ASKS, false);
 }
 
 static void assert_permits(const char *lines, const char *headers, const char *network)

@@ -28,7 +28,7 @@ static pid_t start(void (*body)(void))
     return pid;
 }
 
-static void burn_in_a_grandchild(void)
+static void use_processor_in_grandchild(void)
 {
     pid_t pid = fork();
 
@@ -52,7 +52,7 @@ static void end(pid_t pid)
     waitpid(pid, NULL, 0);
 }
 
-static void wait_until_starved(pid_t pid, uint64_t us)
+static void wait_until_cpu_wait(pid_t pid, uint64_t us)
 {
     for (int ms = 0; ms < 30000 && cpu_wait_us(pid) < us; ms += 5)
         poll(NULL, 0, 5);
@@ -73,12 +73,12 @@ static void time_without_a_processor_is_measured(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof cpu, &cpu), 0);
     idle = start(sleep_long);
     one = start(burn);
-    other = start(burn_in_a_grandchild);
+    other = start(use_processor_in_grandchild);
     assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
-    wait_until_starved(one, 100000);
-    wait_until_starved(other, 100000); /* it is the grandchild that waits */
+    wait_until_cpu_wait(one, 100000);
+    wait_until_cpu_wait(other, 100000); /* it is the grandchild that waits */
     idle_us = cpu_wait_us(idle);
-    wait_until_starved(one, cpu_wait_us(one) + 100000);
+    wait_until_cpu_wait(one, cpu_wait_us(one) + 100000);
     assert_int_equal(cpu_wait_us(idle), idle_us); /* it wants no processor */
     end(one);
     end(idle);

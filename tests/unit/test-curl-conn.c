@@ -239,7 +239,7 @@ static void tls_rejects_an_untrusted_server(void **state)
 
 enum { MUCH = 8 << 20 };
 
-static void make_much(const struct tls *s)
+static void write_large_file(const struct tls *s)
 {
     char file[64];
     FILE *f;
@@ -251,13 +251,13 @@ static void make_much(const struct tls *s)
     fclose(f);
 }
 
-static void check_much(bool pauses)
+static void check_large_response(bool pauses)
 {
     struct tls s;
     struct curl_conn_test t;
 
     start_tls(&s, "IP:127.0.0.1", "-WWW"); /* it sends the file that one asks for */
-    make_much(&s);
+    write_large_file(&s);
     open_secure(&t, &s, true);
     t.log.count_only = true;
     t.log.pauses = pauses;
@@ -272,14 +272,14 @@ static void check_much(bool pauses)
 static void much_data_is_received_over_tls(void **state)
 {
     (void)state;
-    check_much(false);
+    check_large_response(false);
 }
 
 /* TLS has taken more off the socket than it was asked for: no watch tells of that. */
 static void much_data_is_received_with_pauses(void **state)
 {
     (void)state;
-    check_much(true);
+    check_large_response(true);
 }
 
 static void much_data_is_sent_over_tls(void **state)

@@ -230,7 +230,7 @@ static void an_unsolicited_message_is_a_difference(void **state)
     demo_client_run_release(&b);
 }
 
-static void assert_trouble(const char *answer, const char *trouble)
+static void assert_unexpected(const char *answer, const char *trouble)
 {
     struct demo_client_run b;
 
@@ -250,13 +250,13 @@ static void assert_trouble(const char *answer, const char *trouble)
 static void without_initialize_no_session_starts(void **state)
 {
     (void)state;
-    assert_trouble("{'id':1,'error':{'code':-32000,'message':'no'}}",
-                   "the server rejected initialize");
-    assert_trouble("{'id':1,'result':{'protocolVersion':'2026-07-28'}}",
-                   "the server speaks MCP '2026-07-28', which the demo does not support");
-    assert_trouble("{'id':1,'result':{}}",
-                   "the server speaks MCP '', which the demo does not support");
-    assert_trouble(NULL, "the server ended without a response to initialize");
+    assert_unexpected("{'id':1,'error':{'code':-32000,'message':'no'}}",
+                      "the server rejected initialize");
+    assert_unexpected("{'id':1,'result':{'protocolVersion':'2026-07-28'}}",
+                      "the server speaks MCP '2026-07-28', which the demo does not support");
+    assert_unexpected("{'id':1,'result':{}}",
+                      "the server speaks MCP '', which the demo does not support");
+    assert_unexpected(NULL, "the server ended without a response to initialize");
 }
 
 static void an_endless_server_is_abandoned(void **state)

@@ -109,7 +109,7 @@ struct timers_bench {
     int64_t start_us, earliest_us; /* by how much at least all came after their millisecond */
 };
 
-static void ring(void *to, uint64_t name)
+static void expire_timer(void *to, uint64_t name)
 {
     struct timers_bench *b = to;
     int64_t after_us = clock_mono_us() - b->start_us - (int64_t)name * 1000;
@@ -123,7 +123,7 @@ static void ring(void *to, uint64_t name)
 static void timers_open_bench(struct timers_bench *b)
 {
     *b = (struct timers_bench){ .loop = loop_new() };
-    driver_timers_init(&b->alarms, b->loop, ring, b);
+    driver_timers_init(&b->alarms, b->loop, expire_timer, b);
     buf_init(&b->rang, 1024);
 }
 

@@ -140,7 +140,7 @@ struct holds {
     bool any;
 };
 
-static void look(void *to, enum encoding form, struct str text)
+static void note_form(void *to, enum encoding form, struct str text)
 {
     struct holds *h = to;
 
@@ -165,14 +165,14 @@ static void base64_is_recognised_at_every_alignment(void **state)
                 buf_add(&plain, str_n("\xff\x00\xaa~~~~", behind));
                 base64_encode(&encoded, buf_str(&plain));
                 h.in = buf_str(&encoded);
-                encodings_each(value, look, &h);
+                encodings_each(value, note_form, &h);
                 assert_true(h.any);
                 buf_release(&plain);
                 buf_release(&encoded);
             }
 }
 
-static void look_twice(void *to, enum encoding form, struct str text)
+static void note_second_form(void *to, enum encoding form, struct str text)
 {
     struct holds *h = to;
 
@@ -199,7 +199,7 @@ static void base64_of_base64_is_recognised_at_every_alignment(void **state)
             buf_add(&once, STR("}"));
             base64_encode(&twice, buf_str(&once));
             h.in = buf_str(&twice);
-            encodings_each(value, look_twice, &h);
+            encodings_each(value, note_second_form, &h);
             assert_true(h.any);
             buf_release(&plain);
             buf_release(&once);
@@ -207,7 +207,7 @@ static void base64_of_base64_is_recognised_at_every_alignment(void **state)
         }
 }
 
-static void give_short(void)
+static void encode_to_short_buffer(void)
 {
     encodings_each(STR("short"), note, NULL);
 }
@@ -215,7 +215,7 @@ static void give_short(void)
 static void a_too_short_value_is_a_bug(void **state)
 {
     (void)state;
-    assert_aborts(give_short, "ENCODINGS_MIN");
+    assert_aborts(encode_to_short_buffer, "ENCODINGS_MIN");
 }
 
 int main(void)

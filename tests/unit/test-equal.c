@@ -7,7 +7,7 @@ static struct json left, right;
 
 static const struct json_rules by_value = { .numbers_by_value = true };
 
-static bool same_under(struct str a, struct str b, const struct json_rules *rules)
+static bool is_equal_by(struct str a, struct str b, const struct json_rules *rules)
 {
     struct json_fault fault;
     bool equal;
@@ -24,7 +24,7 @@ static bool same_under(struct str a, struct str b, const struct json_rules *rule
 
 static bool same(const char *a, const char *b)
 {
-    return same_under(str_z(a), str_z(b), NULL);
+    return is_equal_by(str_z(a), str_z(b), NULL);
 }
 
 static void spelling_does_not_matter(void **state)
@@ -114,10 +114,10 @@ static void numbers_are_compared_by_text_or_by_value(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
         assert_false(same(alike[i][0], alike[i][1]));
-        assert_true(same_under(str_z(alike[i][0]), str_z(alike[i][1]), &by_value));
+        assert_true(is_equal_by(str_z(alike[i][0]), str_z(alike[i][1]), &by_value));
     }
     for (size_t i = 0; i < sizeof unlike / sizeof *unlike; i++)
-        assert_false(same_under(str_z(unlike[i][0]), str_z(unlike[i][1]), &by_value));
+        assert_false(is_equal_by(str_z(unlike[i][0]), str_z(unlike[i][1]), &by_value));
 }
 
 static void skipped_members_are_ignored_only_in_the_outermost_object(void **state)
@@ -126,11 +126,11 @@ static void skipped_members_are_ignored_only_in_the_outermost_object(void **stat
     const struct json_rules rules = { .skip = skip, .skip_count = 2 };
 
     (void)state;
-    assert_true(same_under(STR("{\"a\":1,\"_meta\":{\"x\":1},\"\\u0069d\":2}"),
-                           STR("{\"a\":1}"), &rules));
-    assert_true(same_under(STR("{\"id\":1}"), STR("{\"id\":2}"), &rules));
-    assert_false(same_under(STR("{\"a\":{\"id\":1}}"), STR("{\"a\":{\"id\":2}}"), &rules));
-    assert_false(same_under(STR("[{\"id\":1}]"), STR("[{\"id\":2}]"), &rules));
+    assert_true(is_equal_by(STR("{\"a\":1,\"_meta\":{\"x\":1},\"\\u0069d\":2}"),
+                            STR("{\"a\":1}"), &rules));
+    assert_true(is_equal_by(STR("{\"id\":1}"), STR("{\"id\":2}"), &rules));
+    assert_false(is_equal_by(STR("{\"a\":{\"id\":1}}"), STR("{\"a\":{\"id\":2}}"), &rules));
+    assert_false(is_equal_by(STR("[{\"id\":1}]"), STR("[{\"id\":2}]"), &rules));
 }
 
 static void an_absent_value_equals_only_another_absent_one(void **state)
@@ -163,9 +163,9 @@ static void large_and_deep_values_are_compared(void **state)
         buf_printf(&b, "\"\\u006bey %d\":[%d],", i, i);
     buf_add(&a, STR("\"\":0}"));
     buf_add(&b, STR("\"\":0}"));
-    assert_true(same_under(buf_str(&a), buf_str(&b), NULL));
+    assert_true(is_equal_by(buf_str(&a), buf_str(&b), NULL));
     b.at[b.len - 2] = '1';
-    assert_false(same_under(buf_str(&a), buf_str(&b), NULL));
+    assert_false(is_equal_by(buf_str(&a), buf_str(&b), NULL));
 
     buf_clear(&a);
     buf_clear(&b);
@@ -179,14 +179,14 @@ static void large_and_deep_values_are_compared(void **state)
         buf_add(&a, STR(",\"b\":1}"));
         buf_add(&b, STR(",\"b\":1}"));
     }
-    assert_false(same_under(buf_str(&a), buf_str(&b), NULL));
-    assert_true(same_under(buf_str(&a), buf_str(&b), &by_value));
+    assert_false(is_equal_by(buf_str(&a), buf_str(&b), NULL));
+    assert_true(is_equal_by(buf_str(&a), buf_str(&b), &by_value));
 
     buf_clear(&a);
     buf_add_ch(&a, '1');
     for (int i = 0; i < 10 * MANY; i++)
         buf_add_ch(&a, '0');
-    assert_true(same_under(buf_str(&a), STR("1e1000000"), &by_value));
+    assert_true(is_equal_by(buf_str(&a), STR("1e1000000"), &by_value));
     buf_release(&a);
     buf_release(&b);
 }

@@ -106,12 +106,12 @@ static void the_reason_is_the_last_part_of_the_text(void **state)
     assert_string_equal(err_reason(&e), "all of it");
 }
 
-static void make_a_mistake(void)
+static void trigger_bug(void)
 {
     BUG("a mistake of ours");
 }
 
-static void meet_a_condition(void)
+static void trigger_bug_if(void)
 {
     int two = 2;
 
@@ -121,9 +121,9 @@ static void meet_a_condition(void)
 static void a_bug_prints_its_position_and_aborts(void **state)
 {
     (void)state;
-    assert_aborts(make_a_mistake, "test-err.c:");
-    assert_aborts(make_a_mistake, ": a mistake of ours\n");
-    assert_aborts(meet_a_condition, ": two == 2\n");
+    assert_aborts(trigger_bug, "test-err.c:");
+    assert_aborts(trigger_bug, ": a mistake of ours\n");
+    assert_aborts(trigger_bug_if, ": two == 2\n");
     BUG_IF(1 == 2);
 }
 

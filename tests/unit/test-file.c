@@ -191,7 +191,7 @@ static int take_stdin(int fd)
     return kept;
 }
 
-static void give_stdin_back(int kept)
+static void restore_stdin(int kept)
 {
     assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
     close(kept);
@@ -229,7 +229,7 @@ static void a_dash_is_standard_input_and_stays_open(void **state)
     assert_true(file_close(&f, &e));
     assert_int_equal(f.fd, -1);
     assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
-    give_stdin_back(kept);
+    restore_stdin(kept);
 }
 
 static void standard_input_may_not_be_a_directory_or_closed(void **state)
@@ -246,7 +246,7 @@ static void standard_input_may_not_be_a_directory_or_closed(void **state)
     close(STDIN_FILENO);
     assert_unreadable(&sys_real, "-", ERR_INPUT,
                       "cannot read 'standard input': Bad file descriptor");
-    give_stdin_back(kept);
+    restore_stdin(kept);
 }
 
 static void *write_later(void *arg)
@@ -275,7 +275,7 @@ static void nonblocking_standard_input_is_waited_for(void **state)
     assert_int_equal(pthread_join(thread, &wrote), 0);
     assert_non_null(wrote);
     close(fds[1]);
-    give_stdin_back(kept);
+    restore_stdin(kept);
 }
 
 /* If we are started without a standard input, the first file becomes descriptor 0. */
@@ -292,7 +292,7 @@ static void a_file_with_descriptor_0_is_closed(void **state)
     assert_int_equal(f.fd, 0);
     assert_true(file_close(&f, &e));
     assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
-    give_stdin_back(kept);
+    restore_stdin(kept);
 }
 
 static void a_new_file_is_private_to_its_owner(void **state)

@@ -15,8 +15,8 @@ static void every_finding_has_a_unique_id(void **state)
     }
 }
 
-static void assert_says(struct stats *s, enum stats_finding_kind what,
-                        struct stats_finding found, const char *want)
+static void assert_finding_text(struct stats *s, enum stats_finding_kind what,
+                                struct stats_finding found, const char *want)
 {
     struct finding_list l;
 
@@ -36,27 +36,32 @@ static void a_finding_is_written_as_a_sentence(void **state)
     static struct stats s = { .gap_messages = 3, .gap_bytes = 4100 };
 
     (void)state;
-    assert_says(&s, STATS_NO_FOOTER, (struct stats_finding){ .count = 1 },
-                "no footer: the recorder did not end properly");
-    assert_says(&s, STATS_UNMATCHED_RESPONSE, (struct stats_finding){ .count = 1, .seq = 7 },
-                "1 response without a request (seq 7)");
-    assert_says(&s, STATS_UNMATCHED_RESPONSE, (struct stats_finding){ .count = 2, .seq = 7 },
-                "2 responses without a request (first: seq 7)");
-    assert_says(&s, STATS_SERVER_NON_MESSAGE,
-                (struct stats_finding){ .count = 1, .example = STR("hello") },
-                "1 line from the server that is not a message: hello");
-    assert_says(&s, STATS_SERVER_NON_MESSAGE,
-                (struct stats_finding){ .count = 2, .example = STR("hello") },
-                "2 lines from the server that are not messages; the first: hello");
-    assert_says(&s, STATS_UNANSWERED,
-                (struct stats_finding){ .count = 1, .example = STR("the server is gone") },
-                "1 request without a response: the server is gone");
-    assert_says(&s, STATS_UNANSWERED,
-                (struct stats_finding){ .count = 2, .example = STR("the server is gone") },
-                "2 requests without a response; one of them: the server is gone");
-    assert_says(&s, STATS_GAP,
-                (struct stats_finding){ .count = 1, .example = STR("too long to be kept") },
-                "1 gap: 3 messages (4.1 kB) not recorded: too long to be kept");
+    assert_finding_text(&s, STATS_NO_FOOTER, (struct stats_finding){ .count = 1 },
+                        "no footer: the recorder did not end properly");
+    assert_finding_text(&s, STATS_UNMATCHED_RESPONSE,
+                        (struct stats_finding){ .count = 1, .seq = 7 },
+                        "1 response without a request (seq 7)");
+    assert_finding_text(&s, STATS_UNMATCHED_RESPONSE,
+                        (struct stats_finding){ .count = 2, .seq = 7 },
+                        "2 responses without a request (first: seq 7)");
+    assert_finding_text(&s, STATS_SERVER_NON_MESSAGE,
+                        (struct stats_finding){ .count = 1, .example = STR("hello") },
+                        "1 line from the server that is not a message: hello");
+    assert_finding_text(&s, STATS_SERVER_NON_MESSAGE,
+                        (struct stats_finding){ .count = 2, .example = STR("hello") },
+                        "2 lines from the server that are not messages; the first: hello");
+    assert_finding_text(
+        &s, STATS_UNANSWERED,
+        (struct stats_finding){ .count = 1, .example = STR("the server is gone") },
+        "1 request without a response: the server is gone");
+    assert_finding_text(
+        &s, STATS_UNANSWERED,
+        (struct stats_finding){ .count = 2, .example = STR("the server is gone") },
+        "2 requests without a response; one of them: the server is gone");
+    assert_finding_text(
+        &s, STATS_GAP,
+        (struct stats_finding){ .count = 1, .example = STR("too long to be kept") },
+        "1 gap: 3 messages (4.1 kB) not recorded: too long to be kept");
 }
 
 static void a_finding_is_found_by_its_id(void **state)

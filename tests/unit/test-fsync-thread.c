@@ -46,7 +46,7 @@ static void wrote(struct fsync_thread *s, int times)
         fsync_thread_add_write(s, 5);
 }
 
-static void assert_trouble(struct fsync_thread *s, const char *msg)
+static void assert_error(struct fsync_thread *s, const char *msg)
 {
     struct err e = ERR_NONE;
 
@@ -70,7 +70,7 @@ static void before_its_time_only_the_name_is_synced(void **state)
     assert_int_equal(f.calls[FAULT_FSYNC], 1);
     assert_int_equal(f.calls[FAULT_CLOSE], 2); /* the folder's, and the file's */
     assert_false(fsync_thread_has_failed(s));
-    assert_trouble(s, NULL);
+    assert_error(s, NULL);
     fsync_thread_free(s);
 }
 
@@ -176,8 +176,8 @@ static void lines_of_a_failed_sync_are_reported_until_acknowledged(void **state)
     assert_int_equal(fsync_thread_take_suspect(s, &e), 0);
     assert_int_equal(e.kind, ERR_OK);
     end(s);
-    assert_trouble(s, "cannot sync 'file': Input/output error");
-    assert_trouble(s, NULL);
+    assert_error(s, "cannot sync 'file': Input/output error");
+    assert_error(s, NULL);
     assert_true(fsync_thread_has_failed(s));
     fsync_thread_free(s);
 }
@@ -207,8 +207,8 @@ static void each_failure_is_reported_once(void **state)
         end(s);
         assert_true(fsync_thread_has_failed(s));
         assert_int_equal(fsync_thread_suspect_bytes(s), rows[i].suspect);
-        assert_trouble(s, rows[i].says);
-        assert_trouble(s, NULL);
+        assert_error(s, rows[i].says);
+        assert_error(s, NULL);
         fsync_thread_free(s);
         unlink("file");
     }
@@ -238,8 +238,8 @@ static void a_complete_file_is_synced_and_closed_before_the_next(void **state)
     end(s);
     assert_int_equal(f.calls[FAULT_CLOSE], 4);
     assert_int_equal(fsync_thread_suspect_bytes(s), 10);
-    assert_trouble(s, "cannot sync 'file': Input/output error");
-    assert_trouble(s, "cannot sync 'next': No space left on device");
+    assert_error(s, "cannot sync 'file': Input/output error");
+    assert_error(s, "cannot sync 'next': No space left on device");
     fsync_thread_free(s);
 }
 

@@ -6,7 +6,7 @@
 #include "loaded-index.h"
 
 /* Whether the only recorded request is alike, without a search. */
-static bool alone_is_alike(struct loaded_index *s, const struct params_leaves *live)
+static bool is_similar_alone(struct loaded_index *s, const struct params_leaves *live)
 {
     static const struct params_rules rules = { .detect_volatile = true };
     struct params_leaves recorded;
@@ -39,7 +39,7 @@ static struct fuzzy_found find_similar(struct loaded_index *s, const char *param
     q.subject_key = index_subject_key(s->index.methods[0].name, json_root(&live.json), false);
     found = fuzzy_find(&s->fuzzy, &q);
     if (s->index.call_count == 2 && s->index.calls[1].subject_key == q.subject_key &&
-        alone_is_alike(s, &leaves) != (found.call != 0))
+        is_similar_alone(s, &leaves) != (found.call != 0))
         fail_msg("%s: is alike or not, by who asks", params);
     params_leaves_release(&leaves);
     terse_scanned_release(&live);

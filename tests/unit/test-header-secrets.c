@@ -41,7 +41,7 @@ static bool is_secret(struct header_secrets_run *f, const char *text)
     return longest == strlen(text);
 }
 
-static bool carries(const char *name, const char *value, const char *secret)
+static bool has_secret(const char *name, const char *value, const char *secret)
 {
     struct header_secrets_run f;
     bool found;
@@ -93,7 +93,7 @@ static void credentials_of_headers_and_their_parts_are_searched(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (!carries(rows[i].name, rows[i].value, rows[i].secret))
+        if (!has_secret(rows[i].name, rows[i].value, rows[i].secret))
             fail_msg("'%s' of '%s: %s' is not looked for", rows[i].secret, rows[i].name,
                      rows[i].value);
 }

@@ -58,7 +58,7 @@ static void ambiguous_lines_are_rejected(void **state)
     check(STR("a b\r\n"), STR("a header line without a colon"));
 }
 
-static void parse_what_no_head_gives(void)
+static void parse_invalid_header(void)
 {
     struct headers f = { .at = NULL };
 
@@ -68,7 +68,7 @@ static void parse_what_no_head_gives(void)
 static void lines_without_cr_are_bugs(void **state)
 {
     (void)state;
-    assert_aborts(parse_what_no_head_gives, "text->at[end] != '\\r'");
+    assert_aborts(parse_invalid_header, "text->at[end] != '\\r'");
 }
 
 static void a_name_has_exactly_the_characters_of_a_token(void **state)

@@ -121,14 +121,14 @@ static void merged_histograms_are_that_of_all_numbers(void **state)
     assert_memory_equal(&a, &all, sizeof all);
 }
 
-static void ask_for_none(void)
+static void get_quantile_of_none(void)
 {
     const struct histogram h = { 0 };
 
     histogram_quantile(&h, 0);
 }
 
-static void ask_beyond_all(void)
+static void get_quantile_over_all(void)
 {
     const struct histogram h = { 0 };
 
@@ -138,8 +138,8 @@ static void ask_beyond_all(void)
 static void an_invalid_percentage_is_a_bug(void **state)
 {
     (void)state;
-    assert_aborts(ask_for_none, "bug at");
-    assert_aborts(ask_beyond_all, "bug at");
+    assert_aborts(get_quantile_of_none, "bug at");
+    assert_aborts(get_quantile_over_all, "bug at");
 }
 
 int main(void)

@@ -121,8 +121,8 @@ static void close_client(struct http_client_test *t)
     buf_release(&t->seen);
 }
 
-static void meet(struct http_client_test *t, struct fake_server *p,
-                 const struct fake_server_step *script)
+static void connect_to(struct http_client_test *t, struct fake_server *p,
+                       const struct fake_server_step *script)
 {
     fake_server_start(p, script);
     open_client(t, p);
@@ -197,7 +197,7 @@ static void requests_and_responses_pass_unchanged(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     headers_add(&f, STR("hOSt"), STR("example:1"));
     headers_add(&f, STR("Connection"), STR("keep-alive, x-hop"));
     headers_add(&f, STR("X-Hop"), STR("1"));
@@ -233,7 +233,7 @@ static void a_body_of_unknown_length_goes_in_chunks(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_post(&t, 1, (struct body_framing){ .kind = BODY_CHUNKED });
     http_transfer_send(t.transfer, STR("abc"));
     http_transfer_send(t.transfer, STR(""));
@@ -265,7 +265,7 @@ static void a_connection_is_reused_for_the_same_key_only(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
         start_get(&t, lanes[i]);
         finish(&t, STR(OK_SEEN));
@@ -285,7 +285,7 @@ static void a_key_may_have_two_requests_at_once(void **state)
     struct http_client_test t, u;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     u = (struct http_client_test){ .loop = t.loop, .client = t.client };
     buf_init(&u.seen, 1000);
     start_get(&t, 1);
@@ -317,7 +317,7 @@ static void a_reused_connection_closed_without_response_is_an_error(void **state
         struct fake_server p;
         struct http_client_test t;
 
-        meet(&t, &p, script);
+        connect_to(&t, &p, script);
         start_get(&t, 1);
         finish(&t, STR(OK_SEEN));
         start_get(&t, 1);
@@ -343,7 +343,7 @@ static void a_connection_closed_while_idle_is_not_reused(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_get(&t, 1);
     finish(&t, STR(OK_SEEN));
     run_for(t.loop, 50);
@@ -366,7 +366,7 @@ static void check_reuse(const char *answer, const char *seen, bool reused)
     struct fake_server p;
     struct http_client_test t;
 
-    meet(&t, &p, reused ? same : other);
+    connect_to(&t, &p, reused ? same : other);
     start_get(&t, 1);
     finish(&t, str_z(seen));
     start_get(&t, 1);
@@ -410,7 +410,7 @@ static void an_early_response_counts_but_its_connection_is_closed(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_post(&t, 1, (struct body_framing){ BODY_LENGTH, 100 });
     http_transfer_send(t.transfer, STR("abc"));
     loop_run(t.loop);
@@ -435,7 +435,7 @@ static void a_response_that_ends_with_its_connection_is_complete(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_get(&t, 1);
     finish(&t, STR("200 \nall of it\nwhole"));
     part(&t, &p);
@@ -455,7 +455,7 @@ static void the_response_to_head_has_no_body(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start(&t, 1,
           &(struct outgoing_request){
               .method = STR("HEAD"), .target = STR("/a"), .headers = host_only() });
@@ -484,7 +484,7 @@ static void check_fault(const struct fault_row *row)
     struct fake_server p;
     struct http_client_test t;
 
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_get(&t, 1);
     finish(&t, str_z(row->seen));
     assert_int_equal(t.fault, row->fault);
@@ -589,7 +589,7 @@ static void an_aborted_transfer_closes_its_connection_at_once(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     t.close_on_head = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -597,7 +597,7 @@ static void an_aborted_transfer_closes_its_connection_at_once(void **state)
     assert_str(buf_str(&t.seen), STR("200 OK|Transfer-Encoding=chunked\n"));
     close_client(&t);
 
-    meet(&t, &p, with_data);
+    connect_to(&t, &p, with_data);
     t.close_on_data = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -621,7 +621,7 @@ static void a_transfer_may_be_closed_in_any_event(void **state)
     http_transfer_close(NULL);
     close_client(&t);
 
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_post(&t, 1, (struct body_framing){ BODY_LENGTH, 3 });
     run_for(t.loop, 30);
     http_transfer_close(t.transfer);
@@ -629,7 +629,7 @@ static void a_transfer_may_be_closed_in_any_event(void **state)
     fake_server_release(&p);
     close_client(&t);
 
-    meet(&t, &p, answered);
+    connect_to(&t, &p, answered);
     t.close_on_over = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -650,7 +650,7 @@ static void pausing_makes_the_server_wait(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     t.quiet = t.pause_on_data = true;
     start_get(&t, 1);
     loop_run(t.loop);
@@ -678,7 +678,7 @@ static void a_server_that_does_not_read_is_seen_in_the_queue(void **state)
     struct http_client_test t;
 
     (void)state;
-    meet(&t, &p, script);
+    connect_to(&t, &p, script);
     start_post(&t, 1, (struct body_framing){ BODY_LENGTH, MUCH });
     http_transfer_send(t.transfer, str_n(much, MUCH));
     assert_true(http_transfer_queued(t.transfer) >= MUCH);

@@ -132,7 +132,7 @@ static void close_bench(struct bench *b)
     buf_release(&b->logged);
 }
 
-static void tell(struct bench *b, uint64_t timer)
+static void put_event(struct bench *b, uint64_t timer)
 {
     driver_dispatch(&b->drive, (struct event){ .kind = EVENT_TIMER, .timer = timer });
 }
@@ -210,11 +210,11 @@ static void a_stream_is_sent_piece_by_piece_until_the_engine_ends_it(void **stat
     send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
     expect_bytes(&b, "\r\n\r\n",
                  "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nTransfer-Encoding: chunked\r\n\r\n");
-    tell(&b, WRITE);
+    put_event(&b, WRITE);
     expect_bytes(&b, "\n\n\r\n", "9\r\ndata: x\n\n\r\n");
-    tell(&b, END);
+    put_event(&b, END);
     expect_bytes(&b, "0\r\n\r\n", "0\r\n\r\n");
-    tell(&b, WRITE); /* it has ended: the event is dropped */
+    put_event(&b, WRITE); /* it has ended: the event is dropped */
     send_bytes(&b, "POST /told HTTP/1.1\r\n" HOST "Content-Length: 0\r\n\r\n");
     expect_bytes(&b, "\r\n\r\n",
                  "HTTP/1.1 202 Accepted\r\nMcp-Session-Id: me\r\nContent-Length: 0\r\n\r\n");
@@ -231,8 +231,8 @@ static void a_disconnected_client_is_reported_once(void **state)
     raw_client_receive(b.loop, b.fd, &b.received, STR("\r\n\r\n"));
     close(b.fd);
     assert_true(raw_client_run_until(b.loop, is_gone, &b));
-    tell(&b, WRITE);
-    tell(&b, END);
+    put_event(&b, WRITE);
+    put_event(&b, END);
     assert_str(buf_str(&b.engine_events), STR("[1 GET /stream loopback none ][1 gone]"));
     b.fd = raw_client_connect(http_server_address(b.side.server)->port);
     close_bench(&b);
@@ -258,7 +258,7 @@ static void several_clients_get_their_own_responses(void **state)
     expect_bytes(&b, "b",
                  "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\nContent-Length: 1\r\n\r\nb");
     for (b.latest = 4; b.latest; b.latest--)
-        tell(&b, b.latest == 2 ? END : WRITE);
+        put_event(&b, b.latest == 2 ? END : WRITE);
     buf_clear(&b.received);
     raw_client_receive(b.loop, fd[0], &b.received, STR("\n\n\r\n"));
     raw_client_receive(b.loop, fd[1], &b.received, STR("0\r\n\r\n"));
@@ -285,7 +285,7 @@ static void a_client_that_reads_nothing_is_closed(void **state)
     b.side.queue_max = FLOOD_SIZE;
     send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
     raw_client_receive(b.loop, b.fd, &b.received, STR("\r\n\r\n"));
-    tell(&b, FLOOD);
+    put_event(&b, FLOOD);
     assert_str(buf_str(&b.engine_events), STR("[1 GET /stream loopback none ][1 gone]"));
     close_bench(&b);
 }
@@ -355,8 +355,8 @@ static void the_observer_gets_everything_before_it_is_sent(void **state)
     raw_client_receive(b.loop, b.fd, &b.received, STR("abc"));
     send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
     raw_client_receive(b.loop, b.fd, &b.received, STR("chunked\r\n\r\n"));
-    tell(&b, WRITE);
-    tell(&b, END);
+    put_event(&b, WRITE);
+    put_event(&b, END);
     send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST
                    "Transfer-Encoding: chunked\r\n\r\n9\r\n123456789\r\n");
     raw_client_receive(b.loop, b.fd, &b.received, STR("too large"));
@@ -447,7 +447,7 @@ static void cors_headers_are_on_streams_and_rejections(void **state)
     expect_bytes(&b, "\r\n\r\n",
                  "HTTP/1.1 200 OK\r\nMcp-Session-Id: me\r\n" SEEN
                  "Transfer-Encoding: chunked\r\n\r\n");
-    tell(&b, END);
+    put_event(&b, END);
     expect_bytes(&b, "0\r\n\r\n", "0\r\n\r\n");
     send_bytes(&b, "POST /echo HTTP/1.1\r\n" HOST PAGE
                    "Transfer-Encoding: chunked\r\n\r\n6\r\nabcdef\r\n");
@@ -596,9 +596,9 @@ static void at_shutdown_received_requests_come_first(void **state)
     open_bench(&b, "127.0.0.1:0");
     send_bytes(&b, "GET /stream HTTP/1.1\r\n" HOST "\r\n");
     raw_client_receive(b.loop, b.fd, &b.received, STR("\r\n\r\n"));
-    tell(&b, WRITE);
+    put_event(&b, WRITE);
     http_clients_finish(&b.side, note_done, &b);
-    tell(&b, END);
+    put_event(&b, END);
     buf_clear(&b.received);
     assert_string_equal(raw_client_receive(b.loop, b.fd, &b.received, STR("never")), "end");
     assert_str(buf_str(&b.received), STR("9\r\ndata: x\n\n\r\n0\r\n\r\n"));

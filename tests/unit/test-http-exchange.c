@@ -9,7 +9,7 @@
 #include "test.h"
 
 /* Where an exchange takes place: a head, and all that was wished. */
-struct place_of_it {
+struct exchange_run {
     struct request_head request;
     struct http_exchange exchange;
     struct buf out, desk;
@@ -19,15 +19,15 @@ struct place_of_it {
 
 static void do_write(void *at, struct str bytes)
 {
-    struct place_of_it *p = at;
+    struct exchange_run *p = at;
 
     p->writes++;
     buf_add(&p->out, bytes);
 }
 
-static struct buf *get_desk(void *at)
+static struct buf *get_output(void *at)
 {
-    struct place_of_it *p = at;
+    struct exchange_run *p = at;
 
     buf_clear(&p->desk);
     return &p->desk;
@@ -35,28 +35,28 @@ static struct buf *get_desk(void *at)
 
 static void do_read(void *at, bool on)
 {
-    struct place_of_it *p = at;
+    struct exchange_run *p = at;
 
     p->reading = on;
 }
 
 static void do_begin(void *at)
 {
-    struct place_of_it *p = at;
+    struct exchange_run *p = at;
 
     p->begun++;
 }
 
 static void do_end(void *at)
 {
-    struct place_of_it *p = at;
+    struct exchange_run *p = at;
 
     p->ended++;
 }
 
 static void do_abort(void *at, bool unframed)
 {
-    struct place_of_it *p = at;
+    struct exchange_run *p = at;
 
     p->aborted++;
     p->unframed += unframed;
@@ -64,19 +64,19 @@ static void do_abort(void *at, bool unframed)
 
 static size_t get_queued(const void *at)
 {
-    const struct place_of_it *p = at;
+    const struct exchange_run *p = at;
 
     return p->out.len;
 }
 
-static const struct http_exchange_io port = { do_write, get_desk, do_read,   do_begin,
-                                              do_end,   do_abort, get_queued };
+static const struct http_exchange_io port = { do_write, get_output, do_read,   do_begin,
+                                              do_end,   do_abort,   get_queued };
 
-static struct http_exchange *open_place(struct place_of_it *p, const char *head)
+static struct http_exchange *open_exchange(struct exchange_run *p, const char *head)
 {
     struct str in = str_z(head);
 
-    *p = (struct place_of_it){ .reading = true };
+    *p = (struct exchange_run){ .reading = true };
     request_head_init(&p->request);
     buf_init(&p->out, 1 << 24);
     buf_init(&p->desk, 1 << 20);
@@ -86,7 +86,7 @@ static struct http_exchange *open_place(struct place_of_it *p, const char *head)
     return &p->exchange;
 }
 
-static void close_place(struct place_of_it *p)
+static void close_exchange(struct exchange_run *p)
 {
     request_head_release(&p->request);
     buf_release(&p->out);
@@ -134,8 +134,8 @@ static void the_framing_depends_on_the_request(void **state)
         struct http_exchange_response a = {
             .status = cases[i].status, .phrase = STR("Well"), .body = cases[i].body, .length = 3
         };
-        struct place_of_it p;
-        struct http_exchange *x = open_place(&p, cases[i].ask);
+        struct exchange_run p;
+        struct http_exchange *x = open_exchange(&p, cases[i].ask);
         struct err e = ERR_NONE;
         struct buf want;
 
@@ -152,7 +152,7 @@ static void the_framing_depends_on_the_request(void **state)
         assert_int_equal(p.ended, 1);
         assert_int_equal(p.aborted, 0);
         buf_release(&want);
-        close_place(&p);
+        close_exchange(&p);
     }
 }
 
@@ -175,8 +175,8 @@ static void aborts_report_whether_they_are_unframed(void **state)
         struct http_exchange_response a = { .status = 200,
                                             .body = cases[i].body,
                                             .length = 10 };
-        struct place_of_it p;
-        struct http_exchange *x = open_place(&p, cases[i].ask);
+        struct exchange_run p;
+        struct http_exchange *x = open_exchange(&p, cases[i].ask);
         struct err e = ERR_NONE;
 
         assert_true(http_exchange_send_head(x, &a, &e));
@@ -189,7 +189,7 @@ static void aborts_report_whether_they_are_unframed(void **state)
         assert_int_equal(p.ended, 0);
         assert_int_equal(p.unframed, cases[i].unframed);
         assert_false(str_ends(buf_str(&p.out), STR("0\r\n\r\n")));
-        close_place(&p);
+        close_exchange(&p);
     }
 }
 
@@ -198,8 +198,8 @@ static void an_invalid_head_changes_nothing(void **state)
     struct http_exchange_response a = { .status = 200,
                                         .body = HTTP_EXCHANGE_STREAM,
                                         .close = true };
-    struct place_of_it p;
-    struct http_exchange *x = open_place(&p, GET);
+    struct exchange_run p;
+    struct http_exchange *x = open_exchange(&p, GET);
     struct err e = ERR_NONE;
 
     (void)state;
@@ -218,26 +218,26 @@ static void an_invalid_head_changes_nothing(void **state)
                    "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32000,"
                    "\"message\":\"only POST\"}}"));
     headers_release(&a.headers);
-    close_place(&p);
+    close_exchange(&p);
 }
 
 static void a_small_response_is_one_write(void **state)
 {
     struct http_exchange_response a = { .status = 200 };
-    struct place_of_it p;
-    struct http_exchange *x = open_place(&p, GET);
+    struct exchange_run p;
+    struct http_exchange *x = open_exchange(&p, GET);
     struct err e = ERR_NONE;
 
     (void)state;
     assert_true(http_exchange_respond(x, &a, STR("abc"), &e));
     assert_int_equal(p.writes, 1);
     assert_str(buf_str(&p.out), STR("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc"));
-    close_place(&p);
+    close_exchange(&p);
 
-    x = open_place(&p, HEAD);
+    x = open_exchange(&p, HEAD);
     assert_true(http_exchange_respond(x, &a, STR("abc"), &e));
     assert_str(buf_str(&p.out), STR("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"));
-    close_place(&p);
+    close_exchange(&p);
 }
 
 static void a_large_response_is_the_same_on_the_wire(void **state)
@@ -245,8 +245,8 @@ static void a_large_response_is_the_same_on_the_wire(void **state)
     enum { SIZE = 100000 };
     char *much = mem_alloc(SIZE);
     struct http_exchange_response a = { .status = 200, .body = HTTP_EXCHANGE_STREAM };
-    struct place_of_it p;
-    struct http_exchange *x = open_place(&p, GET);
+    struct exchange_run p;
+    struct http_exchange *x = open_exchange(&p, GET);
     struct err e = ERR_NONE;
     struct buf want;
 
@@ -256,9 +256,9 @@ static void a_large_response_is_the_same_on_the_wire(void **state)
     assert_true(http_exchange_respond(x, &a, str_n(much, SIZE), &e));
     buf_printf(&want, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%.*s", SIZE, SIZE, much);
     assert_true(str_eq(buf_str(&p.out), buf_str(&want)));
-    close_place(&p);
+    close_exchange(&p);
 
-    x = open_place(&p, GET);
+    x = open_exchange(&p, GET);
     assert_true(http_exchange_send_head(x, &a, &e));
     buf_clear(&p.out);
     buf_clear(&want);
@@ -266,7 +266,7 @@ static void a_large_response_is_the_same_on_the_wire(void **state)
     assert_int_equal(http_exchange_queued(x), p.out.len);
     buf_printf(&want, "%x\r\n%.*s\r\n", SIZE, SIZE, much);
     assert_true(str_eq(buf_str(&p.out), buf_str(&want)));
-    close_place(&p);
+    close_exchange(&p);
     buf_release(&want);
     free(much);
 }
@@ -274,9 +274,9 @@ static void a_large_response_is_the_same_on_the_wire(void **state)
 static void a_response_to_an_incomplete_request_closes(void **state)
 {
     struct http_exchange_response a = { .status = 200 };
-    struct place_of_it p;
+    struct exchange_run p;
     struct http_exchange *x =
-        open_place(&p, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n");
+        open_exchange(&p, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n");
     struct err e = ERR_NONE;
 
     (void)state;
@@ -286,7 +286,7 @@ static void a_response_to_an_incomplete_request_closes(void **state)
     assert_true(http_exchange_respond(x, &a, STR_NONE, &e));
     assert_str(buf_str(&p.out),
                STR("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"));
-    close_place(&p);
+    close_exchange(&p);
 }
 
 static void continue_is_sent_only_if_expected(void **state)
@@ -294,25 +294,25 @@ static void continue_is_sent_only_if_expected(void **state)
     static const char waiting[] =
         "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n";
     struct http_exchange_response a = { .status = 200, .body = HTTP_EXCHANGE_STREAM };
-    struct place_of_it p;
-    struct http_exchange *x = open_place(&p, waiting);
+    struct exchange_run p;
+    struct http_exchange *x = open_exchange(&p, waiting);
     struct err e = ERR_NONE;
 
     (void)state;
     http_exchange_send_continue(x);
     http_exchange_send_continue(x);
     assert_str(buf_str(&p.out), STR("HTTP/1.1 100 Continue\r\n\r\n"));
-    close_place(&p);
-    x = open_place(&p, waiting);
+    close_exchange(&p);
+    x = open_exchange(&p, waiting);
     assert_true(http_exchange_send_head(x, &a, &e));
     buf_clear(&p.out);
     http_exchange_send_continue(x); /* it has its answer */
     assert_int_equal(p.out.len, 0);
-    close_place(&p);
-    x = open_place(&p, GET);
+    close_exchange(&p);
+    x = open_exchange(&p, GET);
     http_exchange_send_continue(x);
     assert_int_equal(p.out.len, 0);
-    close_place(&p);
+    close_exchange(&p);
 }
 
 static void every_reject_reason_can_be_sent(void **state)
@@ -335,7 +335,7 @@ static void an_error_has_the_id_of_its_request(void **state)
     static const char body[] = "{\"jsonrpc\":\"2.0\",\"id\":%s,\"error\":{\"code\":-32000,"
                                "\"message\":\"no\"}}";
     char longest[HTTP_EXCHANGE_ID_MAX + 1], longer[HTTP_EXCHANGE_ID_MAX + 2], want[512];
-    struct place_of_it p;
+    struct exchange_run p;
 
     (void)state;
     memset(longest, '1', sizeof longest);
@@ -346,13 +346,13 @@ static void an_error_has_the_id_of_its_request(void **state)
     };
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        struct http_exchange *x = open_place(&p, GET);
+        struct http_exchange *x = open_exchange(&p, GET);
 
         x->rpc_id = str_z(ids[i][0]);
         http_exchange_send_error(x, 502, NULL, STR("no"));
         snprintf(want, sizeof want, body, ids[i][1]);
         assert_true(str_ends(buf_str(&p.out), str_z(want)));
-        close_place(&p);
+        close_exchange(&p);
     }
 }
 
@@ -361,8 +361,8 @@ static void write_too_much(void)
     struct http_exchange_response a = { .status = 200,
                                         .body = HTTP_EXCHANGE_SIZED,
                                         .length = 2 };
-    struct place_of_it p;
-    struct http_exchange *x = open_place(&p, GET);
+    struct exchange_run p;
+    struct http_exchange *x = open_exchange(&p, GET);
     struct err e = ERR_NONE;
 
     if (http_exchange_send_head(x, &a, &e))
@@ -371,18 +371,18 @@ static void write_too_much(void)
 
 static void use_what_is_over(void)
 {
-    struct place_of_it p;
-    struct http_exchange *x = open_place(&p, GET);
+    struct exchange_run p;
+    struct http_exchange *x = open_exchange(&p, GET);
 
     http_exchange_abort(x);
     http_exchange_abort(x);
 }
 
-static void quote_in_a_refusal(void)
+static void reject_with_a_quote(void)
 {
-    struct place_of_it p;
+    struct exchange_run p;
 
-    http_exchange_send_error(open_place(&p, GET), 404, NULL, STR("no \"x\""));
+    http_exchange_send_error(open_exchange(&p, GET), 404, NULL, STR("no \"x\""));
 }
 
 static void wrong_calls_are_bugs(void **state)
@@ -390,7 +390,7 @@ static void wrong_calls_are_bugs(void **state)
     (void)state;
     assert_aborts(write_too_much, "bytes.len > x->remaining");
     assert_aborts(use_what_is_over, "x->done");
-    assert_aborts(quote_in_a_refusal, "!needs_no_escape(text)");
+    assert_aborts(reject_with_a_quote, "!needs_no_escape(text)");
 }
 
 int main(void)

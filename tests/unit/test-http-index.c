@@ -34,8 +34,8 @@ static void close_bench(struct bench *b)
     terse_release(&b->passed);
 }
 
-static const struct http_anomaly *odd_of(struct bench *b, enum session_state state,
-                                         const char *line)
+static const struct http_anomaly *anomaly_of(struct bench *b, enum session_state state,
+                                             const char *line)
 {
     struct parsed_request s;
     const struct http_request *c = parsed_request(&s, state, line);
@@ -174,20 +174,20 @@ static void the_response_to_an_invalid_request_is_an_anomaly(void **state)
                            "7 << {\"method\":\"notifications/message\"}\n"
                            "7 end\n");
     assert_false(has_passed(&b, "tools/list") || has_passed(&b, "'late'"));
-    odd = odd_of(&b, SESSION_LIVE, "POST version=1999-01-01 " LIST);
+    odd = anomaly_of(&b, SESSION_LIVE, "POST version=1999-01-01 " LIST);
     assert_true(odd->status == 400 && odd->invalid_request &&
                 !odd->sse); /* the first of them stands */
     assert_str(odd->id, STR("1"));
     assert_true(odd->first && !odd->first->next && !odd->first->text.len);
-    odd = odd_of(&b, SESSION_LIVE, "POST type=text " LIST);
+    odd = anomaly_of(&b, SESSION_LIVE, "POST type=text " LIST);
     assert_int_equal(odd->status, 415);
     assert_str(odd->content_type, STR("text/plain"));
     assert_str(odd->retry_after, STR("7"));
     assert_str(odd->first->text, STR("Speak JSON"));
-    odd = odd_of(&b, SESSION_ENDED, "POST {\"id\":1,\"method\":\"late\"}");
+    odd = anomaly_of(&b, SESSION_ENDED, "POST {\"id\":1,\"method\":\"late\"}");
     assert_true(odd->status == 404 && !odd->first);
-    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"late\"}"));
-    odd = odd_of(&b, SESSION_NONE, "POST origin=null {\"id\":0,\"method\":\"initialize\"}");
+    assert_null(anomaly_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"late\"}"));
+    odd = anomaly_of(&b, SESSION_NONE, "POST origin=null {\"id\":0,\"method\":\"initialize\"}");
     assert_true(odd->status == 200 && odd->sse && odd->first->next == odd->last);
     close_bench(&b);
 }
@@ -200,7 +200,7 @@ static void a_request_accepted_by_allow_options_is_normal(void **state)
     open_bench(&b, "1 POST host=other origin=other {\"id\":0,\"method\":\"initialize\"}\n"
                    "1 200 json {\"id\":0,\"result\":{}}\n");
     assert_true(has_passed(&b, "initialize"));
-    assert_null(odd_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
+    assert_null(anomaly_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
     close_bench(&b);
 }
 
@@ -227,12 +227,13 @@ static void a_rejected_request_is_an_anomaly_until_it_is_answered(void **state)
                            "9 500 text\n"
                            "10 POST session=1 {\"method\":\"notifications/x\"}\n"
                            "10 202\n");
-    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"a\"}"));
-    assert_int_equal(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"b\"}")->status, 503);
-    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"c\"}"));
-    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"d\"}"));
-    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"e\"}"));
-    assert_null(odd_of(&b, SESSION_LIVE, "POST {\"method\":\"notifications/x\"}"));
+    assert_null(anomaly_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"a\"}"));
+    assert_int_equal(anomaly_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"b\"}")->status,
+                     503);
+    assert_null(anomaly_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"c\"}"));
+    assert_null(anomaly_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"d\"}"));
+    assert_null(anomaly_of(&b, SESSION_LIVE, "POST {\"id\":1,\"method\":\"e\"}"));
+    assert_null(anomaly_of(&b, SESSION_LIVE, "POST {\"method\":\"notifications/x\"}"));
     assert_true(has_passed(&b, "'method':'b'"));
     close_bench(&b);
 }
@@ -248,8 +249,8 @@ static void a_stream_rejected_once_is_not_an_anomaly(void **state)
                            "3 409\n"
                            "4 GET session=1 last=x\n"
                            "4 400\n");
-    assert_null(odd_of(&b, SESSION_LIVE, "GET"));
-    assert_int_equal(odd_of(&b, SESSION_LIVE, "GET last=y")->status, 400);
+    assert_null(anomaly_of(&b, SESSION_LIVE, "GET"));
+    assert_int_equal(anomaly_of(&b, SESSION_LIVE, "GET last=y")->status, 400);
     assert_true(b.http.rules.has_get_stream);
     close_bench(&b);
 }
@@ -366,11 +367,12 @@ static void one_rejected_post_to_the_sse_path_counts_for_all(void **state)
                "3 POST path=/sse {\"id\":0,\"method\":\"initialize\"}\n3 405 Allow:GET\n" STREAM
                "4 POST path=/post?sessionId=8 {\"id\":1,\"method\":\"a\"}\n4 404\n");
     assert_int_equal(
-        odd_of(&b, SESSION_NONE, "POST path=/sse {\"id\":7,\"method\":\"b\"}")->status, 405);
-    assert_null(odd_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
-    assert_null(odd_of(&b, SESSION_NONE, "GET path=/sse"));
+        anomaly_of(&b, SESSION_NONE, "POST path=/sse {\"id\":7,\"method\":\"b\"}")->status,
+        405);
+    assert_null(anomaly_of(&b, SESSION_NONE, "POST {\"id\":0,\"method\":\"initialize\"}"));
+    assert_null(anomaly_of(&b, SESSION_NONE, "GET path=/sse"));
     /* The response to an unknown session counts for all requests of that kind. */
-    assert_null(odd_of(&b, SESSION_UNKNOWN, "POST {\"id\":1,\"method\":\"a\"}"));
+    assert_null(anomaly_of(&b, SESSION_UNKNOWN, "POST {\"id\":1,\"method\":\"a\"}"));
     assert_int_equal(b.http.anomalies.count, 1);
     close_bench(&b);
 }

@@ -383,7 +383,7 @@ static void an_incomplete_request_is_recorded_up_to_its_end(void **state)
     stop(&r);
 }
 
-static void refuse(struct test_recorder *r, struct http_recorder_exchange *x)
+static void reject(struct test_recorder *r, struct http_recorder_exchange *x)
 {
     static const struct headers none = { .at = NULL };
 
@@ -399,11 +399,11 @@ static void a_rejected_or_disconnected_client_is_recorded_with_its_message(void 
 
     (void)state;
     start(&r);
-    refuse(&r, post(&r, "", "{'id':1,'method':'a'}"));
-    refuse(&r, begin(&r, "POST", "/mcp", ""));
+    reject(&r, post(&r, "", "{'id':1,'method':'a'}"));
+    reject(&r, begin(&r, "POST", "/mcp", ""));
     x = begin(&r, "POST", "/mcp", "");
     send(&r, x, STR("{\"id\":1,"));
-    refuse(&r, x);
+    reject(&r, x);
     x = begin(&r, "POST", "/mcp", "");
     http_recorder_end(x, HTTP_RECORDER_BY_CLIENT, false, STR_NONE, tick(&r));
     assert_terse(&r.seen,
@@ -426,9 +426,9 @@ static void a_rejected_or_disconnected_client_is_recorded_with_its_message(void 
                  "headers=[]\n"
                  "@14000 conn=1 x=4 raw c2s  (cut off)\n"
                  "@14000 conn=1 x=4 http end client unclean\n");
-    refuse(&r, post(&r, "", ""));
-    refuse(&r, begin(&r, "GET", "/mcp", ""));
-    refuse(&r, begin(&r, "POST", "/token", ""));
+    reject(&r, post(&r, "", ""));
+    reject(&r, begin(&r, "GET", "/mcp", ""));
+    reject(&r, begin(&r, "POST", "/token", ""));
     assert_terse(&r.seen,
                  "@17000 conn=1 x=5 http POST /mcp state=none host=self origin=none body=empty"
                  " headers=[]\n"

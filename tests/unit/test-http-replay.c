@@ -224,7 +224,7 @@ static const char *const asked_about_streams[] = {
 
 static unsigned char minted;
 
-static void mint(void *to, size_t size)
+static void put_random(void *to, size_t size)
 {
     memset(to, ++minted, size);
 }
@@ -234,7 +234,7 @@ static void step(void *engine, const struct event *ev)
     http_replay_step(engine, ev);
 }
 
-static void let_loose(struct random_clients *c, bool alone)
+static void run_random_steps(struct random_clients *c, bool alone)
 {
     for (uint64_t next = 1; next < RANDOM_EXCHANGES;) {
         uint64_t what = random_clients_number(c, 10);
@@ -274,7 +274,7 @@ static void run_random_clients(bool named, bool alone)
     const struct http_replay_options options = { .replay.on_miss = ON_MISS_WARN,
                                                  .replay.match.exhausted = EXHAUSTED_CYCLE,
                                                  .replay.exhausted_given = true,
-                                                 .random = mint };
+                                                 .random = put_random };
     struct message_store_memory shelf;
     struct http_index http;
     struct index script;
@@ -292,7 +292,7 @@ static void run_random_clients(bool named, bool alone)
         minted = 0;
         random_clients_init(&c, round, step, &m);
         http_replay_init(&m, &script, &http, NULL, &options, &c.out);
-        let_loose(&c, alone);
+        run_random_steps(&c, alone);
         random_clients_check_end(&c);
         http_replay_release(&m);
     }
@@ -338,7 +338,7 @@ static void close_get_bench(struct get_bench *b)
     action_log_release(&b->scribe);
 }
 
-static void tell(struct get_bench *b, struct str text)
+static void feed_line(struct get_bench *b, struct str text)
 {
     static const struct index_sse_event usual = { STR_INIT("message"), -1 };
 
@@ -369,11 +369,11 @@ static void undelivered_messages_wait_for_a_stream(void **state)
 
     (void)state;
     open_get_bench(&b, 1, false);
-    tell(&b, STR("{\"a\":1}"));
-    tell(&b, STR("{\"b\":2}"));
+    feed_line(&b, STR("{\"a\":1}"));
+    feed_line(&b, STR("{\"b\":2}"));
     assert_logged(&b.scribe, "");
     listen(&b, 0);
-    tell(&b, STR("{\"c\":3}"));
+    feed_line(&b, STR("{\"c\":3}"));
     assert_logged(&b.scribe, "1 << {\"a\":1}\n1 << {\"b\":2}\n1 << {\"c\":3}\n");
     close_get_bench(&b);
 }
@@ -385,13 +385,13 @@ static void messages_of_a_shared_session_go_to_the_first_stream_then_the_next(vo
 
     (void)state;
     open_get_bench(&b, 0, false);
-    tell(&b, STR("{\"a\":1}")); /* for no client */
+    feed_line(&b, STR("{\"a\":1}")); /* for no client */
     first = listen(&b, 0);
     listen(&b, 1);
-    tell(&b, STR("{\"b\":2}"));
+    feed_line(&b, STR("{\"b\":2}"));
     assert_logged(&b.scribe, "1 << {\"b\":2}\n");
     leave(&b, first);
-    tell(&b, STR("{\"c\":3}"));
+    feed_line(&b, STR("{\"c\":3}"));
     assert_logged(&b.scribe, "2 << {\"c\":3}\n");
     close_get_bench(&b);
 }
@@ -406,11 +406,11 @@ static void a_resumable_get_stream_is_kept_until_another_opens(void **state)
     leave(&b, listen(&b, 0));
     kept = b.client.get_stream;
     assert_non_null(kept);
-    tell(&b, STR("{\"a\":1}"));
+    feed_line(&b, STR("{\"a\":1}"));
     assert_logged(&b.scribe, "");
     assert_int_equal(kept->message_count, 1);
     listen(&b, 1);
-    tell(&b, STR("{\"b\":2}"));
+    feed_line(&b, STR("{\"b\":2}"));
     assert_logged(&b.scribe, "2 id=2-1 << {\"b\":2}\n");
     assert_int_equal(b.mock.streams.by_number.count, 1);
     close_get_bench(&b);

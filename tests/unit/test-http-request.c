@@ -164,7 +164,7 @@ static void the_kind_of_a_body_and_its_expected_responses_are_found(void **state
     }
 }
 
-static enum mcp_version spoken(const char *line, enum mcp_version agreed)
+static enum mcp_version version_of(const char *line, enum mcp_version agreed)
 {
     struct parsed_request s;
     enum mcp_version v =
@@ -177,12 +177,13 @@ static enum mcp_version spoken(const char *line, enum mcp_version agreed)
 static void the_protocol_comes_from_header_method_or_session(void **state)
 {
     (void)state;
-    assert_int_equal(spoken("POST version=2025-06-18 " LIST, MCP_2025_11_25), MCP_2025_06_18);
-    assert_int_equal(spoken("POST " LIST, MCP_2025_11_25), MCP_2025_11_25);
-    assert_int_equal(spoken("GET", MCP_2025_03_26), MCP_2025_03_26);
-    assert_int_equal(spoken("POST {\"id\":0,\"method\":\"initialize\",\"params\":"
-                            "{\"protocolVersion\":\"2024-11-05\"}}",
-                            MCP_2025_11_25),
+    assert_int_equal(version_of("POST version=2025-06-18 " LIST, MCP_2025_11_25),
+                     MCP_2025_06_18);
+    assert_int_equal(version_of("POST " LIST, MCP_2025_11_25), MCP_2025_11_25);
+    assert_int_equal(version_of("GET", MCP_2025_03_26), MCP_2025_03_26);
+    assert_int_equal(version_of("POST {\"id\":0,\"method\":\"initialize\",\"params\":"
+                                "{\"protocolVersion\":\"2024-11-05\"}}",
+                                MCP_2025_11_25),
                      MCP_2024_11_05);
 }
 

@@ -158,7 +158,7 @@ struct playbook_run {
 
 static unsigned minted;
 
-static void mint(void *to, size_t size)
+static void put_random(void *to, size_t size)
 {
     memset(to, (int)++minted, size);
 }
@@ -244,7 +244,7 @@ static bool server_line(struct playbook_run *s, struct str rest)
 }
 
 /* Whether the line is something that happens. */
-static bool happens(struct playbook_run *s, struct str line)
+static bool feed_line(struct playbook_run *s, struct str line)
 {
     struct http_line l;
     bool is;
@@ -300,7 +300,8 @@ static bool expect(struct playbook_run *s, struct str line, struct buf *why)
 
 static bool play(struct str text, struct buf *why)
 {
-    static const struct http_to_stdio_options options = { .max_servers = 16, .random = mint };
+    static const struct http_to_stdio_options options = { .max_servers = 16,
+                                                          .random = put_random };
     struct playbook_run s = { .out = { put } };
     unsigned number = 0;
     bool ok = true;
@@ -320,7 +321,7 @@ static bool play(struct str text, struct buf *why)
         buf_init(&wrong, 1 << 20);
         if (s.got.len)
             ok = expect(&s, line, &wrong);
-        else if (!happens(&s, line)) {
+        else if (!feed_line(&s, line)) {
             buf_printf(&wrong, "nothing came\n  want %.*s", STR_ARG(line));
             ok = false;
         }
@@ -355,19 +356,19 @@ static void a_playbook_fails_on_every_deviation(void **state)
 }
 
 /* How far a server is. */
-enum course { UNUSED, RUNS, ENDS, GONE };
+enum exchange_state { UNUSED, RUNS, ENDS, GONE };
 
 enum { SERVERS = 256, AT_ONCE = 4 };
 
 /* Clients and servers that do anything at any time, and what must hold then. */
-struct town {
+struct random_run {
     struct random_clients clients;
     struct http_to_stdio front;
-    enum course servers[SERVERS];
+    enum exchange_state servers[SERVERS];
     uint64_t started; /* the highest number */
 };
 
-static size_t processes(const struct town *t)
+static size_t processes(const struct random_run *t)
 {
     size_t count = 0;
 
@@ -378,8 +379,8 @@ static size_t processes(const struct town *t)
 
 static void watch_server(void *engine, const struct action *a)
 {
-    struct town *t = engine;
-    enum course *at = &t->servers[a->server];
+    struct random_run *t = engine;
+    enum exchange_state *at = &t->servers[a->server];
 
     if (a->kind == ACTION_START_UPSTREAM) {
         assert_true(a->server > t->started);
@@ -445,7 +446,7 @@ static const char *const server_messages[] = {
     "{\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}",
 };
 
-static void send_bytes(struct town *t, uint64_t server)
+static void send_bytes(struct random_run *t, uint64_t server)
 {
     struct record r = { .kind = RECORD_MESSAGE };
     struct json_fault fault;
@@ -465,7 +466,7 @@ static void send_bytes(struct town *t, uint64_t server)
     json_release(&j);
 }
 
-static void die(struct town *t, uint64_t server)
+static void exit_server(struct random_run *t, uint64_t server)
 {
     if (t->servers[server] != RUNS && t->servers[server] != ENDS)
         return;
@@ -475,14 +476,14 @@ static void die(struct town *t, uint64_t server)
                                                       .why = STR("it ended") });
 }
 
-static void step_town(void *engine, const struct event *ev)
+static void step_random_clients(void *engine, const struct event *ev)
 {
-    struct town *t = engine;
+    struct random_run *t = engine;
 
     http_to_stdio_step(&t->front, ev);
 }
 
-static void let_loose(struct town *t)
+static void run_random_steps(struct random_run *t)
 {
     struct random_clients *c = &t->clients;
 
@@ -498,29 +499,29 @@ static void let_loose(struct town *t)
         else if (what < 29)
             send_bytes(t, random_clients_number(c, t->started) + 1);
         else if (what < 31)
-            die(t, random_clients_number(c, t->started) + 1);
+            exit_server(t, random_clients_number(c, t->started) + 1);
         else
             random_clients_timer(c, true);
     }
     random_clients_event(c, (struct event){ .kind = EVENT_INPUT_CLOSED });
     for (uint64_t i = 1; i <= t->started; i++)
-        die(t, i);
+        exit_server(t, i);
 }
 
 static void random_events_end_each_exchange_and_each_backend_once(void **state)
 {
     static const struct http_to_stdio_options options = { .max_servers = AT_ONCE,
-                                                          .random = mint };
+                                                          .random = put_random };
 
     (void)state;
     for (uint64_t round = 1; round <= RANDOM_ROUNDS; round++) {
-        struct town t = { .started = 0 };
+        struct random_run t = { .started = 0 };
 
         minted = 0;
-        random_clients_init(&t.clients, round, step_town, &t);
+        random_clients_init(&t.clients, round, step_random_clients, &t);
         t.clients.other = watch_server;
         http_to_stdio_init(&t.front, &options, &t.clients.out);
-        let_loose(&t);
+        run_random_steps(&t);
         random_clients_check_end(&t.clients);
         assert_int_equal(processes(&t), 0);
         assert_int_equal(t.front.backends.all.count, 0);

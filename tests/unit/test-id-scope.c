@@ -5,18 +5,18 @@
 #include "trace/limits.h"
 
 /* Writes down where each record stands. */
-struct surveyor {
+struct scope_checker {
     struct sink sink;
     struct scope_tracker scope;
     struct buf text;
 };
 
-static bool survey(struct sink *self, const struct record *r, struct err *e)
+static bool check_record(struct sink *self, const struct record *r, struct err *e)
 {
     static const char letters[] = {
         [SCOPE_EXCHANGE] = 'x', [SCOPE_SESSION] = 's', [SCOPE_CONN] = 'c', [SCOPE_SERVER] = '*'
     };
-    struct surveyor *s = (struct surveyor *)self;
+    struct scope_checker *s = (struct scope_checker *)self;
     struct scope_chain p;
 
     (void)e;
@@ -34,7 +34,7 @@ static bool survey(struct sink *self, const struct record *r, struct err *e)
 
 static void check(const char *traffic, const char *want)
 {
-    struct surveyor s = { .sink = { survey } };
+    struct scope_checker s = { .sink = { check_record } };
 
     scope_tracker_init(&s.scope);
     buf_init(&s.text, 1 << 20);

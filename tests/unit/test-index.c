@@ -11,7 +11,7 @@ static const char *const step_names[] = {
 };
 
 /* "name" of {"id":1,"name":...}: what tells messages apart in these tests. */
-static struct str told_apart_by(struct str raw)
+static struct str value_of_is(struct str raw)
 {
     size_t at = 0;
 
@@ -27,14 +27,14 @@ static void write_step(struct loaded_index *s, struct buf *to, uint32_t step)
     struct str is = STR_NONE;
 
     if (at->kind != STEP_WAIT_FOR_NOTIFICATION)
-        is = told_apart_by(json_raw(loaded_index_step(s, step)));
+        is = value_of_is(json_raw(loaded_index_step(s, step)));
     buf_printf(to, " %s%s%.*s%s", step_names[at->kind], is.len ? ":" : "", STR_ARG(is),
                at->waits_for_client ? "" : "+");
 }
 
 /* One line per strand: "METHOD SUBJECT(flags): step:what step:what+" where a plus
  * means that the step does not wait for answers to the questions before it. */
-static void write_strand(struct loaded_index *s, struct buf *to, uint32_t op)
+static void write_call(struct loaded_index *s, struct buf *to, uint32_t op)
 {
     unsigned flags = s->index.calls[op].flags;
     struct str method, subject;
@@ -65,7 +65,7 @@ static void check(const char *recording, const char *want)
     buf_init(&text, 1 << 16);
     loaded_index_init(&s, MATCH_SEQUENTIAL, recording);
     for (uint32_t op = 1; op < s.index.call_count; op++)
-        write_strand(&s, &text, op);
+        write_call(&s, &text, op);
     assert_str(buf_str(&text), str_z(want));
     buf_release(&text);
     loaded_index_release(&s);

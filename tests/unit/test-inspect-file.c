@@ -18,8 +18,8 @@ static const struct log *quiet(void)
     return &none;
 }
 
-static bool look(const struct cli *d, struct inspect_file *file, struct stats *s,
-                 struct sink *also, struct err *e)
+static bool inspect_one(const struct cli *d, struct inspect_file *file, struct stats *s,
+                        struct sink *also, struct err *e)
 {
     bool ok;
 
@@ -38,7 +38,7 @@ static void all_records_are_read_and_counted(void **state)
     struct stats s;
 
     cli_put_file(d, "a", HEADER PING);
-    assert_true(look(d, &file, &s, NULL, &e));
+    assert_true(inspect_one(d, &file, &s, NULL, &e));
     assert_string_equal(file.format, "recording");
     assert_int_equal(file.bytes, sizeof HEADER PING - 1);
     assert_int_equal(file.notes, 0);
@@ -55,7 +55,7 @@ static void a_truncated_end_is_reported(void **state)
     struct stats s;
 
     cli_put_file(d, "a", HEADER PING "{'type':'mess");
-    assert_true(look(d, &file, &s, NULL, &e));
+    assert_true(inspect_one(d, &file, &s, NULL, &e));
     assert_int_equal(file.notes, 1);
     assert_int_equal(s.findings[STATS_DAMAGED_END].count, 13);
     stats_release(&s);
@@ -69,7 +69,7 @@ static void features_that_the_format_lacks_are_no_findings(void **state)
     struct stats s;
 
     cli_put_file(d, "a", "{'jsonrpc':'2.0','method':'x'}\n");
-    assert_true(look(d, &file, &s, NULL, &e));
+    assert_true(inspect_one(d, &file, &s, NULL, &e));
     assert_string_equal(file.format, "jsonrpc");
     assert_int_equal(s.findings[STATS_NO_HEADER].count + s.findings[STATS_NO_FOOTER].count, 0);
     stats_release(&s);
@@ -85,11 +85,11 @@ static void another_sink_gets_every_record(void **state)
 
     cli_put_file(d, "a", HEADER PING);
     terse_init(&t);
-    assert_true(look(d, &file, &s, &t.sink, &e));
+    assert_true(inspect_one(d, &file, &s, &t.sink, &e));
     assert_terse(&t, "header version=1.0 name= upstream=u\n#1 c2s {'id':1,'method':'ping'}\n");
     stats_release(&s);
     t.fails = true;
-    assert_false(look(d, &file, &s, &t.sink, &e));
+    assert_false(inspect_one(d, &file, &s, &t.sink, &e));
     assert_string_equal(e.msg, "no room");
     stats_release(&s);
     terse_release(&t);
@@ -126,7 +126,7 @@ static void lines_are_found_if_they_are_wanted(void **state)
     assert_int_equal(lines.line, 3);
     assert_int_equal(s.findings[STATS_SEQ_ORDER].line, 3);
     stats_release(&s);
-    assert_true(look(d, &file, &s, &lines.sink, &e));
+    assert_true(inspect_one(d, &file, &s, &lines.sink, &e));
     assert_int_equal(lines.line, 0);
     stats_release(&s);
 }
@@ -138,11 +138,11 @@ static void an_unreadable_file_is_an_error(void **state)
     struct err e = ERR_NONE;
     struct stats s;
 
-    assert_false(look(d, &file, &s, NULL, &e));
+    assert_false(inspect_one(d, &file, &s, NULL, &e));
     assert_string_equal(e.msg, "cannot read 'a': No such file or directory");
     stats_release(&s);
     cli_put_file(d, "a", HEADER "{'type':'message'}\n");
-    assert_false(look(d, &file, &s, NULL, &e));
+    assert_false(inspect_one(d, &file, &s, NULL, &e));
     assert_string_equal(e.msg, "a:2:1: a message line without 'seq'");
     stats_release(&s);
 }

@@ -17,7 +17,7 @@ static void put(struct line_queue *b, struct str text, unsigned lane,
                     lost);
 }
 
-static void assert_taken(struct line_queue *b, const char *want)
+static void assert_next_line(struct line_queue *b, const char *want)
 {
     struct line_queue_item *item = line_queue_pop(b);
 
@@ -38,10 +38,10 @@ static void lines_are_taken_in_order(void **state)
     put(&b, str_z(text), 0, &lost);
     text[0] = 'x'; /* it was copied */
     put(&b, STR("two\n"), 1, &lost);
-    assert_taken(&b, "one\n");
+    assert_next_line(&b, "one\n");
     put(&b, STR("three\n"), 1, &lost);
-    assert_taken(&b, "two\n");
-    assert_taken(&b, "three\n");
+    assert_next_line(&b, "two\n");
+    assert_next_line(&b, "three\n");
     assert_null(line_queue_pop(&b));
     assert_int_equal(b.bytes, 0);
     assert_false(line_queue_has_loss(&lost));
@@ -69,7 +69,7 @@ static void the_oldest_lines_are_dropped_and_counted_by_direction(void **state)
     assert_int_equal(lost.by_direction[2].lines, 0);
     assert_int_equal(lost.us, 3);
     assert_true(b.bytes <= b.max_bytes);
-    assert_taken(&b, "333\n");
+    assert_next_line(&b, "333\n");
     line_queue_release(&b);
 }
 
@@ -83,7 +83,7 @@ static void a_too_large_line_is_kept_alone(void **state)
     put(&b, STR("1\n"), 0, &lost);
     put(&b, STR("22\n"), 0, &lost);
     assert_int_equal(lost.by_direction[0].lines, 1);
-    assert_taken(&b, "22\n");
+    assert_next_line(&b, "22\n");
     assert_null(line_queue_pop(&b));
 }
 

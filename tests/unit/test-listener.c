@@ -12,7 +12,7 @@
 #include "test.h"
 
 /* Returns the connected clients, and the text of the first of them. */
-struct hall {
+struct listener_run {
     struct loop *loop;
     struct listener *listener;
     struct stream *streams[200];
@@ -24,7 +24,7 @@ struct hall {
 
 static void on_connection(void *to, struct stream *s, bool scarce)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     stream_set_receiver(s, h);
     h->scarce += scarce;
@@ -39,14 +39,14 @@ static void on_connection(void *to, struct stream *s, bool scarce)
 
 static void on_data(void *to, struct str bytes)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     buf_add(&h->data, bytes);
 }
 
 static void on_end(void *to, const struct err *why)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     h->ends++;
     if (why)
@@ -55,14 +55,14 @@ static void on_end(void *to, const struct err *why)
 
 static void on_drained(void *to)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     h->drains++;
 }
 
 static void on_broken(void *to, const struct err *why)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     h->breaks++;
     h->why = *why;
@@ -73,17 +73,17 @@ static const struct listener_events events = {
     .stream = { .data = on_data, .end = on_end, .drained = on_drained, .broken = on_broken },
 };
 
-static void open_hall(struct hall *h, struct str host)
+static void open_listener(struct listener_run *h, struct str host)
 {
     struct err e = ERR_NONE;
 
-    *h = (struct hall){ .loop = loop_new() };
+    *h = (struct listener_run){ .loop = loop_new() };
     buf_init(&h->data, 1 << 20);
     if (!listener_open(&h->listener, h->loop, host, 0, &events, h, &e))
         fail_msg("%s", e.msg);
 }
 
-static void close_hall(struct hall *h)
+static void close_listener(struct listener_run *h)
 {
     for (size_t i = 0; i < h->count; i++)
         stream_close(h->streams[i]);
@@ -94,19 +94,19 @@ static void close_hall(struct hall *h)
 
 static bool have_come(void *to)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     return h->count >= h->wanted;
 }
 
 static bool has_ended(void *to)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     return h->ends > 0;
 }
 
-static void wait_for(struct hall *h, size_t count)
+static void wait_for(struct listener_run *h, size_t count)
 {
     h->wanted = count;
     assert_true(raw_client_run_until(h->loop, have_come, h));
@@ -115,11 +115,11 @@ static void wait_for(struct hall *h, size_t count)
 static void a_client_connects_and_data_flows_both_ways(void **state)
 {
     struct buf received;
-    struct hall h;
+    struct listener_run h;
     int fd;
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     buf_init(&received, 100);
     assert_string_equal(listener_host(h.listener), "127.0.0.1");
     assert_in_range(listener_port(h.listener), 1024, 65535);
@@ -139,7 +139,7 @@ static void a_client_connects_and_data_flows_both_ways(void **state)
     assert_string_equal(raw_client_receive(h.loop, fd, &received, STR_NONE), "end");
     assert_str(buf_str(&received), STR("welcomebye"));
     close(fd);
-    close_hall(&h);
+    close_listener(&h);
     buf_release(&received);
 }
 
@@ -148,11 +148,11 @@ static void queued_bytes_are_sent_before_the_end(void **state)
     enum { SIZE = 8 << 20 };
     char *much = calloc(1, SIZE);
     struct buf received;
-    struct hall h;
+    struct listener_run h;
     int fd;
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     buf_init(&received, SIZE);
     fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
@@ -163,7 +163,7 @@ static void queued_bytes_are_sent_before_the_end(void **state)
     assert_int_equal(received.len, SIZE);
     assert_int_equal(h.drains, 1);
     close(fd);
-    close_hall(&h);
+    close_listener(&h);
     buf_release(&received);
     free(much);
 }
@@ -172,11 +172,11 @@ static void a_reset_is_reported_on_both_sides(void **state)
 {
     struct linger at_once = { .l_onoff = 1 };
     struct buf received;
-    struct hall h;
+    struct listener_run h;
     int fd;
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     buf_init(&received, 100);
     fd = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
@@ -192,25 +192,25 @@ static void a_reset_is_reported_on_both_sides(void **state)
     assert_true(raw_client_run_until(h.loop, has_ended, &h));
     assert_int_equal(h.why.kind, ERR_PEER);
     h.streams[0] = NULL;
-    close_hall(&h);
+    close_listener(&h);
     buf_release(&received);
 }
 
 static void a_closed_listener_accepts_no_connection(void **state)
 {
-    struct hall h, again;
+    struct listener_run h, again;
     struct err e = ERR_NONE;
     int port, fd;
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     port = listener_port(h.listener);
     fd = raw_client_connect(port);
     wait_for(&h, 1);
     listener_close(h.listener);
     h.listener = NULL;
     /* Connected clients stay, and the port is free at once. */
-    again = (struct hall){ .loop = h.loop };
+    again = (struct listener_run){ .loop = h.loop };
     assert_true(
         listener_open(&again.listener, h.loop, STR("127.0.0.1"), port, &events, &again, &e));
     listener_close(again.listener);
@@ -218,16 +218,16 @@ static void a_closed_listener_accepts_no_connection(void **state)
     while (!h.data.len)
         raw_client_run_briefly(h.loop);
     close(fd);
-    close_hall(&h);
+    close_listener(&h);
 }
 
 static void a_connection_during_a_pause_waits(void **state)
 {
-    struct hall h;
+    struct listener_run h;
     int fds[3];
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     fds[0] = raw_client_connect(listener_port(h.listener));
     wait_for(&h, 1);
     listener_pause(h.listener, true);
@@ -240,7 +240,7 @@ static void a_connection_during_a_pause_waits(void **state)
     wait_for(&h, 3);
     for (int i = 0; i < 3; i++)
         close(fds[i]);
-    close_hall(&h);
+    close_listener(&h);
 }
 
 static void localhost_listens_on_two_addresses(void **state)
@@ -249,15 +249,15 @@ static void localhost_listens_on_two_addresses(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct hall h;
+        struct listener_run h;
         int fd;
 
-        open_hall(&h, names[i]);
+        open_listener(&h, names[i]);
         assert_string_equal(listener_host(h.listener), "127.0.0.1");
         fd = raw_client_connect(listener_port(h.listener));
         wait_for(&h, 1);
         close(fd);
-        close_hall(&h);
+        close_listener(&h);
     }
 }
 
@@ -274,24 +274,24 @@ static void addresses_are_accepted_in_every_spelling(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct hall h;
+        struct listener_run h;
 
-        open_hall(&h, str_z(cases[i].text));
+        open_listener(&h, str_z(cases[i].text));
         assert_string_equal(listener_host(h.listener), cases[i].is);
-        close_hall(&h);
+        close_listener(&h);
     }
 }
 
 static void a_listen_error_is_one_line(void **state)
 {
-    struct hall h;
+    struct listener_run h;
     struct err e = ERR_NONE;
     struct listener *other = NULL;
     char want[200];
     int port;
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     port = listener_port(h.listener);
     assert_false(listener_open(&other, h.loop, STR("127.0.0.1"), port, &events, &h, &e));
     snprintf(want, sizeof want, "cannot listen on '127.0.0.1:%d': address already in use",
@@ -311,7 +311,7 @@ static void a_listen_error_is_one_line(void **state)
     assert_int_equal(e.kind, ERR_USAGE);
     assert_string_equal(e.hint, "name an address of this machine, such as 127.0.0.1");
     assert_null(other);
-    close_hall(&h);
+    close_listener(&h);
 }
 
 static int64_t cpu_us(void)
@@ -323,9 +323,9 @@ static int64_t cpu_us(void)
            u.ru_stime.tv_usec;
 }
 
-static bool was_scarce(void *to)
+static bool had_no_descriptor(void *to)
 {
-    struct hall *h = to;
+    struct listener_run *h = to;
 
     return h->scarce > 0;
 }
@@ -335,12 +335,12 @@ static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin
     enum { MANY = 30 };
     struct rlimit before, few;
     struct buf received;
-    struct hall h;
+    struct listener_run h;
     int fds[MANY], eaten[100], n = 0;
     int64_t start;
 
     (void)state;
-    open_hall(&h, STR("127.0.0.1"));
+    open_listener(&h, STR("127.0.0.1"));
     buf_init(&received, 100);
     raw_client_run_briefly(h.loop);
     for (int i = 0; i < MANY; i++)
@@ -351,7 +351,7 @@ static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
     while (n < 100 && (eaten[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
         n++;
-    assert_true(raw_client_run_until(h.loop, was_scarce, &h));
+    assert_true(raw_client_run_until(h.loop, had_no_descriptor, &h));
     assert_string_equal(raw_client_receive(h.loop, fds[0], &received, STR_NONE), "end");
     assert_str(buf_str(&received), STR("no room"));
     assert_int_equal(h.count, 0);
@@ -367,7 +367,7 @@ static void without_descriptors_one_error_is_reported_and_the_loop_does_not_spin
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     for (int i = 0; i < MANY; i++)
         close(fds[i]);
-    close_hall(&h);
+    close_listener(&h);
     buf_release(&received);
 }
 

@@ -282,7 +282,7 @@ static void plain_files_have_three_kinds_of_lines(void **state)
 }
 
 /* Nothing gets to the disk: a disk that is slow during the test would be reported, rightly. */
-static ssize_t write_with_effort(const struct sys *sys, int fd, const void *from, size_t len)
+static ssize_t write_slowly(const struct sys *sys, int fd, const void *from, size_t len)
 {
     int64_t before = thread_busy_us();
 
@@ -303,7 +303,7 @@ static void a_slow_write_without_blocking_is_not_reported(void **state)
 
     (void)state;
     fault_init(&f);
-    f.sys.write = write_with_effort;
+    f.sys.write = write_slowly;
     begin(&l, &f, &usual);
     put_header(&l);
     put_message(&l, 1, TO_SERVER);

@@ -219,7 +219,7 @@ static void a_map_used_as_a_queue_stays_small(void **state)
 }
 
 /* How far the entry that lies furthest from its slot had to go. */
-static size_t longest_way(const struct map *m)
+static size_t longest_probe(const struct map *m)
 {
     size_t longest = 0;
 
@@ -248,7 +248,7 @@ static void many_similar_keys_are_found_quickly(void **state)
         map_put(&m, str_n(key, (size_t)n), &value);
     }
     assert_int_equal(m.count, KEYS);
-    assert_true(longest_way(&m) < 300);
+    assert_true(longest_probe(&m) < 300);
     for (int i = 0; i < KEYS; i++) {
         char key[64];
         int n = snprintf(key, sizeof key, "%040lld", i * 65536LL);

@@ -35,7 +35,7 @@ static void tear_down(struct bench *b)
     loaded_index_release(&b->of);
 }
 
-static void want(struct bench *b, const char *request)
+static void set_request(struct bench *b, const char *request)
 {
     b->live = mcp_classify(terse_scan(&b->scanned, request), &b->scanned.arena);
     b->matcher.query_cache = (struct match_query_cache){ .has_key = false };
@@ -49,7 +49,7 @@ static int fits(struct bench *b, const char *request)
 {
     bool differs = false, does;
 
-    want(b, request);
+    set_request(b, request);
     does = match_query_fits(&b->matcher, &b->wanted, &b->matcher.candidates, 1, &differs);
     assert_int_equal(
         match_query_fits(&b->matcher, &b->wanted, &b->matcher.candidates, 1, &differs), does);
@@ -81,7 +81,7 @@ static uint32_t key(struct bench *b, const char *request)
     bool differs = false;
     uint32_t found;
 
-    want(b, request);
+    set_request(b, request);
     found = match_query_params_key(&b->matcher, &b->wanted);
     assert_int_equal(match_query_params_key(&b->matcher, &b->wanted), found);
     match_query_fits(&b->matcher, &b->wanted, &b->matcher.candidates, 1, &differs);

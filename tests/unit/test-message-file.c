@@ -27,7 +27,7 @@ static void ignore_line(void *to, struct str line)
 static const struct log quiet = { .level = LOG_ERROR, .write = ignore_line };
 
 /* Keeps every message, and remembers where. */
-struct keeper {
+struct message_log {
     struct sink sink;
     struct message_store *store;
     struct message_ref places[8];
@@ -36,7 +36,7 @@ struct keeper {
 
 static bool keep(struct sink *self, const struct record *r, struct err *e)
 {
-    struct keeper *k = (struct keeper *)self;
+    struct message_log *k = (struct message_log *)self;
 
     return r->kind != RECORD_MESSAGE ||
            k->store->add_message(k->store, json_raw(r->message.msg), &k->places[k->count++], e);
@@ -57,7 +57,7 @@ static void assert_kept(struct message_file *f, struct message_ref at, const cha
 /* Both messages come back, whatever the file looks like. */
 static void check(struct str content, bool copies, const char *one, const char *two)
 {
-    struct keeper k = { .sink = { keep } };
+    struct message_log k = { .sink = { keep } };
     struct err e = ERR_NONE;
     struct message_file f;
 
@@ -112,7 +112,7 @@ static void indented_messages_are_copied_on_one_line(void **state)
 
 static void a_truncated_file_is_reported(void **state)
 {
-    struct keeper k = { .sink = { keep } };
+    struct message_log k = { .sink = { keep } };
     struct err e = ERR_NONE;
     struct message_file f;
     struct buf got;
@@ -132,7 +132,7 @@ static void a_truncated_file_is_reported(void **state)
 
 static void a_full_disk_is_reported_for_the_copy(void **state)
 {
-    struct keeper k = { .sink = { keep } };
+    struct message_log k = { .sink = { keep } };
     struct err e = ERR_NONE;
     struct fault_sys sys;
     struct message_file f;
@@ -163,7 +163,7 @@ static void a_full_disk_is_reported_for_the_copy(void **state)
 
 static void text_that_is_not_a_message_is_copied_unchanged(void **state)
 {
-    struct keeper k = { .sink = { keep } };
+    struct message_log k = { .sink = { keep } };
     struct message_ref first, second;
     struct err e = ERR_NONE;
     struct message_file f;
@@ -181,7 +181,7 @@ static void text_that_is_not_a_message_is_copied_unchanged(void **state)
     message_file_close(&f);
 }
 
-static void open_with_origins(struct message_file *f, struct keeper *k, struct str content)
+static void open_with_origins(struct message_file *f, struct message_log *k, struct str content)
 {
     struct err e = ERR_NONE;
 
@@ -189,7 +189,7 @@ static void open_with_origins(struct message_file *f, struct keeper *k, struct s
     if (!message_file_open(f, &sys_real, "file", ".", &quiet, &e))
         fail_msg("%s", e.msg);
     f->keep_origins = f->keep_lines = true;
-    *k = (struct keeper){ .sink = { keep }, .store = &f->store };
+    *k = (struct message_log){ .sink = { keep }, .store = &f->store };
     if (!message_file_read_all(f, &k->sink, &e))
         fail_msg("%s", e.msg);
 }
@@ -204,7 +204,7 @@ static uint32_t line_at(struct str text, uint64_t at)
 }
 
 /* The text has the message, and the record around it, at the places found. */
-static void check_origin(struct message_file *f, const struct keeper *k, size_t nth,
+static void check_origin(struct message_file *f, const struct message_log *k, size_t nth,
                          struct str text, const char *message, const char *record)
 {
     struct message_origin o;
@@ -224,7 +224,7 @@ static void the_origin_of_a_message_is_found_in_its_line(void **state)
     static const struct str texts[] = { STR_INIT(RECORDING),
                                         STR_INIT("\xef\xbb\xbf" RECORDING) };
     struct message_file f;
-    struct keeper k;
+    struct message_log k;
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -238,7 +238,7 @@ static void the_origin_of_a_message_is_found_in_its_line(void **state)
 static void the_origin_is_found_in_a_line_longer_than_a_block(void **state)
 {
     struct message_file f;
-    struct keeper k;
+    struct message_log k;
     struct buf text, line;
 
     (void)state;
@@ -261,7 +261,7 @@ static void the_origin_is_found_in_a_compressed_file(void **state)
 {
     struct compressor *p = compressor_new(COMPRESS_ZSTD);
     struct message_file f;
-    struct keeper k;
+    struct message_log k;
     struct buf packed;
 
     (void)state;
@@ -287,7 +287,7 @@ static void the_origin_is_found_over_several_lines(void **state)
 {
     static const struct str text = STR_INIT(HEAD PRETTY_LINE LINE(2, "s2c", TWO));
     struct message_file f;
-    struct keeper k;
+    struct message_log k;
 
     (void)state;
     open_with_origins(&f, &k, text);
@@ -303,7 +303,7 @@ static void the_origin_is_found_for_each_element_of_a_batch(void **state)
         "{\"t\":\"2025-02-04T10:00:00Z\",\"dir\":\"in\",\"raw\":[\n" ONE ",\n" TWO "]}\n");
     static const char *const want[] = { ONE, TWO, ONE, TWO };
     struct message_file f;
-    struct keeper k;
+    struct message_log k;
 
     (void)state;
     open_with_origins(&f, &k, text);
@@ -327,7 +327,7 @@ static void the_origin_is_found_in_a_cassette(void **state)
         "\"response\":{ \"id\": 1, \"result\": {\"a\":NaN, \"b\":-Infinity}},\n\"request\":" ONE
         "}]}");
     struct message_file f;
-    struct keeper k;
+    struct message_log k;
 
     (void)state;
     open_with_origins(&f, &k, text);

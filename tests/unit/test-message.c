@@ -3,24 +3,24 @@
 #include "test.h"
 
 /* A message keeps pointing into what it was made from, so that lives here. */
-struct looked_at {
+struct parsed_text {
     struct json json;
     struct arena arena;
     struct mcp_message m;
 };
 
-static void look(struct looked_at *l, const char *text)
+static void parse_text(struct parsed_text *l, const char *text)
 {
     struct json_fault fault;
 
-    *l = (struct looked_at){ .arena = { NULL, 0 } };
+    *l = (struct parsed_text){ .arena = { NULL, 0 } };
     json_init(&l->json);
     if (!json_scan(&l->json, str_z(text), &fault))
         fail_msg("not JSON: %s", text);
     l->m = mcp_classify(json_root(&l->json), &l->arena);
 }
 
-static void look_away(struct looked_at *l)
+static void release_parsed(struct parsed_text *l)
 {
     json_release(&l->json);
     arena_release(&l->arena);
@@ -53,11 +53,11 @@ static void every_shape_of_message_has_its_kind(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct looked_at l;
-        look(&l, rows[i].text);
+        struct parsed_text l;
+        parse_text(&l, rows[i].text);
         if (l.m.kind != rows[i].kind)
             fail_msg("%s is '%s'", rows[i].text, mcp_kind_name(l.m.kind));
-        look_away(&l);
+        release_parsed(&l);
     }
 }
 
@@ -86,11 +86,11 @@ static void incomplete_messages_of_real_programs_are_classified(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct looked_at l;
-        look(&l, rows[i].text);
+        struct parsed_text l;
+        parse_text(&l, rows[i].text);
         if (l.m.kind != rows[i].kind)
             fail_msg("%s is '%s'", rows[i].text, mcp_kind_name(l.m.kind));
-        look_away(&l);
+        release_parsed(&l);
     }
 }
 
@@ -111,12 +111,12 @@ static void similar_json_is_of_kind_other(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct looked_at l;
-        look(&l, texts[i]);
+        struct parsed_text l;
+        parse_text(&l, texts[i]);
         if (l.m.kind != MCP_OTHER)
             fail_msg("%s is '%s'", texts[i], mcp_kind_name(l.m.kind));
         assert_false(json_exists(l.m.id));
-        look_away(&l);
+        release_parsed(&l);
     }
 }
 
@@ -130,53 +130,54 @@ static void an_absent_value_is_of_kind_other(void **state)
 
 static void a_request_has_id_method_and_params(void **state)
 {
-    struct looked_at l;
+    struct parsed_text l;
 
     (void)state;
-    look(&l, " {\"id\": 7.0, "
-             "\"method\":\"tools\\/call\",\"params\":{\"name\":\"x\",\"_meta\":{\"a\":1}},"
-             "\"result\":1}");
+    parse_text(&l,
+               " {\"id\": 7.0, "
+               "\"method\":\"tools\\/call\",\"params\":{\"name\":\"x\",\"_meta\":{\"a\":1}},"
+               "\"result\":1}");
     assert_str(json_raw(l.m.id), STR("7.0"));
     assert_str(l.m.method, STR("tools/call"));
     assert_str(json_raw(l.m.params), STR("{\"name\":\"x\",\"_meta\":{\"a\":1}}"));
     assert_str(json_raw(l.m.meta), STR("{\"a\":1}"));
     assert_false(json_exists(l.m.result) || json_exists(l.m.error));
     assert_str(json_raw(l.m.root), str_trim(l.json.text));
-    look_away(&l);
+    release_parsed(&l);
 }
 
 static void a_notification_has_no_id(void **state)
 {
-    struct looked_at l;
+    struct parsed_text l;
 
     (void)state;
-    look(&l, "{\"id\":null,\"method\":\"notifications/x\",\"params\":[1]}");
+    parse_text(&l, "{\"id\":null,\"method\":\"notifications/x\",\"params\":[1]}");
     assert_false(json_exists(l.m.id));
     assert_str(l.m.method, STR("notifications/x"));
     assert_str(json_raw(l.m.params), STR("[1]"));
     assert_false(json_exists(l.m.meta));
-    look_away(&l);
+    release_parsed(&l);
 }
 
 static void a_response_has_no_method_and_one_outcome(void **state)
 {
-    struct looked_at l;
+    struct parsed_text l;
 
     (void)state;
-    look(&l, "{\"id\":\"a\",\"result\":[2],\"error\":null,\"params\":{}}");
+    parse_text(&l, "{\"id\":\"a\",\"result\":[2],\"error\":null,\"params\":{}}");
     assert_true(mcp_is_response(&l.m));
     assert_str(json_raw(l.m.id), STR("\"a\""));
     assert_str(json_raw(l.m.result), STR("[2]"));
     assert_false(json_exists(l.m.error) || json_exists(l.m.params));
     assert_int_equal(l.m.method.len, 0);
-    look_away(&l);
+    release_parsed(&l);
 
-    look(&l, "{\"id\":null,\"result\":[2],\"error\":{\"code\":3}}");
+    parse_text(&l, "{\"id\":null,\"result\":[2],\"error\":{\"code\":3}}");
     assert_true(mcp_is_response(&l.m));
     assert_int_equal(json_type(l.m.id), JSON_NULL);
     assert_str(json_raw(l.m.error), STR("{\"code\":3}"));
     assert_false(json_exists(l.m.result));
-    look_away(&l);
+    release_parsed(&l);
 }
 
 static void only_results_and_errors_are_responses(void **state)
@@ -205,32 +206,32 @@ static void a_duplicate_member_is_flagged_and_the_last_counts(void **state)
         { "{\"id\":1,\"method\":\"a\",\"jsonrpc\":1,\"jsonrpc\":2,\"x\":1,\"x\":2}", false },
         { "{\"id\":1,\"method\":\"a\",\"params\":{\"id\":1,\"id\":2}}", false },
     };
-    struct looked_at l;
+    struct parsed_text l;
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        look(&l, rows[i].text);
+        parse_text(&l, rows[i].text);
         if (l.m.duplicate_member != rows[i].duplicate)
             fail_msg("%s", rows[i].text);
-        look_away(&l);
+        release_parsed(&l);
     }
-    look(&l, "{\"id\":1,\"method\":\"first\",\"id\":2,\"method\":\"last\"}");
+    parse_text(&l, "{\"id\":1,\"method\":\"first\",\"id\":2,\"method\":\"last\"}");
     assert_str(json_raw(l.m.id), STR("2"));
     assert_str(l.m.method, STR("last"));
-    look_away(&l);
-    look(&l, "{\"id\":1,\"method\":\"a\",\"id\":null}");
+    release_parsed(&l);
+    parse_text(&l, "{\"id\":1,\"method\":\"a\",\"id\":null}");
     assert_int_equal(l.m.kind, MCP_NOTIFICATION);
-    look_away(&l);
+    release_parsed(&l);
 }
 
 static bool is_mismatch(const char *text)
 {
-    struct looked_at l;
+    struct parsed_text l;
     bool is;
 
-    look(&l, text);
+    parse_text(&l, text);
     is = mcp_error_has_code(&l.m, -32020);
-    look_away(&l);
+    release_parsed(&l);
     return is;
 }
 

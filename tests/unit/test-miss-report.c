@@ -55,7 +55,7 @@ static void explain(struct miss_run *t, const char *recorded, const char *live, 
     explain_in(t, MATCH_SEQUENTIAL, recorded, live, &found);
 }
 
-static void forget(struct miss_run *t)
+static void release_texts(struct miss_run *t)
 {
     miss_report_release(&t->why);
     terse_scanned_release(&t->live);
@@ -84,7 +84,7 @@ static void check(const char *live, bool exhausted, const char *message, const c
     assert_str(buf_str(&t.why.data), terse_json(&a, data_and_hint.at));
     assert_str(buf_str(&t.why.log_line),
                arena_printf(&a, "%s; %s", report, exhausted ? AGAIN : RECORD_IT));
-    forget(&t);
+    release_texts(&t);
     arena_release(&a);
 }
 
@@ -175,7 +175,7 @@ static void five_of_many_differences_are_listed(void **state)
                             STR("differences"))),
         5);
     terse_scanned_release(&data);
-    forget(&t);
+    release_texts(&t);
 }
 
 /* A request of megabytes must not come back as an error of as many. */
@@ -198,7 +198,7 @@ static void long_values_and_names_are_shortened(void **state)
     assert_true(t.why.log_line.len < 4096);
     terse_scan(&data, buf_z(&t.why.data)); /* is JSON all the same */
     terse_scanned_release(&data);
-    forget(&t);
+    release_texts(&t);
     buf_release(&recorded);
     buf_release(&live);
 }
@@ -252,7 +252,7 @@ static void hints_depend_on_the_options(void **state)
         explain_to(&t, rows[i].used_before, rows[i].mode, recording, rows[i].live, &never);
         if (!strstr(buf_z(&t.why.log_line), rows[i].help))
             fail_msg("row %zu: %s", i, buf_z(&t.why.log_line));
-        forget(&t);
+        release_texts(&t);
     }
 }
 
@@ -281,12 +281,12 @@ static void the_hint_for_an_exhausted_match_comes_from_the_matcher(void **state)
         explain_in(&t, MATCH_SEQUENTIAL, recording, ADD(""), &found);
         if (!strstr(buf_z(&t.why.log_line), rows[i].help))
             fail_msg("row %zu: %s", i, buf_z(&t.why.log_line));
-        forget(&t);
+        release_texts(&t);
     }
 }
 
 /* `count` calls, of which the last is the nearest. */
-static void look_among(struct miss_run *t, int count)
+static void find_nearest_of(struct miss_run *t, int count)
 {
     static const struct match never = { .outcome = MATCH_NOT_RECORDED };
     struct buf text;
@@ -305,11 +305,11 @@ static void all_candidates_are_compared(void **state)
     struct miss_run t;
 
     (void)state;
-    look_among(&t, MISS_REPORT_CALLS_MAX);
+    find_nearest_of(&t, MISS_REPORT_CALLS_MAX);
     assert_int_equal(t.why.nearest, MISS_REPORT_CALLS_MAX);
     assert_non_null(strstr(buf_z(&t.why.log_line), "; nearest is #20000 m"));
     assert_null(strstr(buf_z(&t.why.data), "compared"));
-    forget(&t);
+    release_texts(&t);
 }
 
 static void a_limited_comparison_is_reported(void **state)
@@ -317,11 +317,11 @@ static void a_limited_comparison_is_reported(void **state)
     struct miss_run t;
 
     (void)state;
-    look_among(&t, MISS_REPORT_CALLS_MAX + 1);
+    find_nearest_of(&t, MISS_REPORT_CALLS_MAX + 1);
     assert_int_equal(t.why.nearest, 1);
     assert_non_null(strstr(buf_z(&t.why.log_line), "; nearest of the first 20000 is #1 m"));
     assert_non_null(strstr(buf_z(&t.why.data), "\"compared\":20000"));
-    forget(&t);
+    release_texts(&t);
 }
 
 static void in_total_order_the_next_call_is_reported(void **state)
@@ -343,7 +343,7 @@ static void in_total_order_the_next_call_is_reported(void **state)
     assert_non_null(
         strstr(buf_z(&t.why.log_line), "omit --order total, keep --match sequential"));
     assert_int_equal(t.why.nearest, 2);
-    forget(&t);
+    release_texts(&t);
 }
 
 static void a_call_of_the_other_protocol_is_reported_as_such(void **state)
@@ -362,7 +362,7 @@ static void a_call_of_the_other_protocol_is_reported_as_such(void **state)
     assert_non_null(
         strstr(buf_z(&t.why.log_line), "; the recorded call is #3 tools/call 'mul'; record"));
     assert_int_equal(t.why.nearest, 2);
-    forget(&t);
+    release_texts(&t);
 }
 
 /* A secret that was taken out of the recording is no reason for a miss, and the live one
@@ -379,7 +379,7 @@ static void redacted_values_are_no_difference(void **state)
     assert_null(strstr(buf_z(&t.why.log_line), "very-secret"));
     assert_null(strstr(buf_z(&t.why.data), "very-secret"));
     assert_non_null(strstr(buf_z(&t.why.log_line), "$.params.n: recorded 1, got 2"));
-    forget(&t);
+    release_texts(&t);
 }
 
 static void the_outcome_of_an_equal_call_is_reported(void **state)
@@ -400,14 +400,14 @@ static void the_outcome_of_an_equal_call_is_reported(void **state)
         buf_str(&t.why.log_line),
         STR("no recorded response for tools/call 't'; the same request is #1 "
             "tools/call 't', which mcpreel itself answered with HTTP 502; record it")));
-    forget(&t);
+    release_texts(&t);
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'u'}}", false);
     assert_true(str_contains(buf_str(&t.why.log_line),
                              STR("which the server rejected with HTTP 401; ")));
-    forget(&t);
+    release_texts(&t);
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'v'}}", false);
     assert_string_equal(t.why.reason, "no-match");
-    forget(&t);
+    release_texts(&t);
 }
 
 int main(void)

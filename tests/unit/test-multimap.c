@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-static struct multimap_entry claim_of(struct str key, void *owner)
+static struct multimap_entry entry_of(struct str key, void *owner)
 {
     return (struct multimap_entry){ .key = key, .value = owner };
 }
@@ -28,8 +28,8 @@ static void assert_owners(const struct multimap *c, struct str key, const char *
 static void the_oldest_value_of_a_key_comes_first(void **state)
 {
     char a[] = "a", b[] = "b", d[] = "d";
-    struct multimap_entry one = claim_of(STR("k"), a), two = claim_of(STR("k"), b),
-                          other = claim_of(STR("K"), d);
+    struct multimap_entry one = entry_of(STR("k"), a), two = entry_of(STR("k"), b),
+                          other = entry_of(STR("K"), d);
     struct multimap c;
 
     (void)state;
@@ -58,12 +58,12 @@ static void any_value_can_be_removed(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct multimap_entry three[3], fourth = claim_of(STR("k"), late);
+        struct multimap_entry three[3], fourth = entry_of(STR("k"), late);
         struct multimap c;
 
         multimap_init(&c);
         for (size_t n = 0; n < 3; n++) {
-            three[n] = claim_of(STR("k"), names[n]);
+            three[n] = entry_of(STR("k"), names[n]);
             multimap_add(&c, &three[n]);
         }
         for (size_t n = 0; n < 3; n++) {
@@ -89,7 +89,7 @@ static void many_keys_stay_separate(void **state)
     multimap_init(&c);
     for (size_t i = 0; i < ALL; i++) {
         snprintf(texts[i % KEYS], sizeof texts[0], "k%zu", i % KEYS);
-        claims[i] = claim_of(str_z(texts[i % KEYS]), names[i / KEYS]);
+        claims[i] = entry_of(str_z(texts[i % KEYS]), names[i / KEYS]);
         assert_int_equal(multimap_add(&c, &claims[i]), i < KEYS);
     }
     assert_int_equal(c.count, KEYS);

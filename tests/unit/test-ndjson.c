@@ -1,7 +1,7 @@
 #include "format/ndjson.h"
 #include "test.h"
 
-struct remarks {
+struct findings_log {
     struct notes notes;
     size_t count;
 };
@@ -9,14 +9,14 @@ struct remarks {
 static void count_note(struct notes *self, uint64_t line, uint64_t byte, const char *text)
 {
     (void)line, (void)byte, (void)text;
-    ((struct remarks *)self)->count++;
+    ((struct findings_log *)self)->count++;
 }
 
 /* All values of a text shown in pieces of `step` bytes, one after the other in
  * brackets with their line, then how it ended and with how many remarks. */
 static void read_all(struct buf *seen, struct str text, size_t step)
 {
-    struct remarks remarks = { .notes = { count_note } };
+    struct findings_log findings_log = { .notes = { count_note } };
     size_t from = 0, shown = 0;
     struct err e = ERR_NONE;
     uint64_t line = 1;
@@ -26,7 +26,7 @@ static void read_all(struct buf *seen, struct str text, size_t step)
     ndjson_init(&n);
     do {
         struct window w = { str_skip(str_n(text.at, shown), from), shown == text.len, line, "f",
-                            &remarks.notes };
+                            &findings_log.notes };
         struct consumed t = { 0 };
 
         next = ndjson_next(&n, &w, &t, &e);
@@ -40,7 +40,7 @@ static void read_all(struct buf *seen, struct str text, size_t step)
         if (next == NEXT_MORE)
             shown += step < text.len - shown ? step : text.len - shown;
     } while (next != NEXT_END && next != NEXT_ERROR);
-    buf_printf(seen, " %s %zu", next == NEXT_END ? "end" : e.msg, remarks.count);
+    buf_printf(seen, " %s %zu", next == NEXT_END ? "end" : e.msg, findings_log.count);
     ndjson_release(&n);
 }
 
@@ -74,8 +74,9 @@ static void a_value_may_span_lines(void **state)
 
 static void a_value_of_several_lines_becomes_one_line(void **state)
 {
-    struct remarks remarks = { .notes = { count_note } };
-    struct window w = { STR("{\r\n \"a\":\n[ 1,\n2 ]\n}\n"), true, 1, "f", &remarks.notes };
+    struct findings_log findings_log = { .notes = { count_note } };
+    struct window w = { STR("{\r\n \"a\":\n[ 1,\n2 ]\n}\n"), true, 1, "f",
+                        &findings_log.notes };
     struct consumed t = { 0 };
     struct err e = ERR_NONE;
     struct ndjson n;

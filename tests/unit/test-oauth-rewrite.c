@@ -353,8 +353,8 @@ static void redirects_are_rewritten_and_name_our_issuer(void **state)
     oauth_release(&o);
 }
 
-static void assert_detour(const struct oauth *o, const char *path, const char *query,
-                          const char *want)
+static void assert_redirect(const struct oauth *o, const char *path, const char *query,
+                            const char *want)
 {
     struct buf out;
 
@@ -371,22 +371,22 @@ static void the_authorization_page_stays_at_the_server(void **state)
     struct oauth o = oauth_at(SERVER "/mcp"), here = oauth_at("http://127.0.0.1:1/mcp");
 
     (void)state;
-    assert_detour(&o, "/agree", "a=b", "");
+    assert_redirect(&o, "/agree", "a=b", "");
     assert_metadata(&o, OAUTH_SERVER_METADATA, AGREE "}",
                     "{\"authorization_endpoint\":\"http://" US "/agree\"}");
-    assert_detour(&o, "/agree", "a=b&resource=http://127.0.0.1:5000/mcp",
-                  SERVER "/agree?a=b&resource=https%3A%2F%2Fmcp.example.com%2Fmcp");
-    assert_detour(&o, "/agree", NULL, SERVER "/agree");
-    assert_detour(&o, "/token", "a=b", "");
+    assert_redirect(&o, "/agree", "a=b&resource=http://127.0.0.1:5000/mcp",
+                    SERVER "/agree?a=b&resource=https%3A%2F%2Fmcp.example.com%2Fmcp");
+    assert_redirect(&o, "/agree", NULL, SERVER "/agree");
+    assert_redirect(&o, "/token", "a=b", "");
     assert_metadata(&o, OAUTH_SERVER_METADATA,
                     AGREE ",\"authorization_response_iss_parameter_supported\":true}",
                     "{\"authorization_endpoint\":\"http://" US
                     "/agree\",\"authorization_response_iss_parameter_supported\":true}");
-    assert_detour(&o, "/agree", "a=b", "");
+    assert_redirect(&o, "/agree", "a=b", "");
     assert_metadata(&here, OAUTH_SERVER_METADATA,
                     "{\"authorization_endpoint\":\"http://127.0.0.1:1/agree\"}",
                     "{\"authorization_endpoint\":\"http://" US "/agree\"}");
-    assert_detour(&here, "/agree", "a=b", "");
+    assert_redirect(&here, "/agree", "a=b", "");
     oauth_release(&o);
     oauth_release(&here);
 }

@@ -188,15 +188,15 @@ static void ids_of_a_megabyte_are_limited(void **state)
 }
 
 /* Goes on pouring though it was told to stop. */
-struct stubborn {
+struct repeating_sink {
     struct sink sink;
     struct op_builder *to;
     size_t refused;
 };
 
-static bool go_on_pouring(struct sink *self, const struct record *r, struct err *e)
+static bool put_more_records(struct sink *self, const struct record *r, struct err *e)
 {
-    struct stubborn *s = (struct stubborn *)self;
+    struct repeating_sink *s = (struct repeating_sink *)self;
     struct err why = ERR_NONE;
 
     (void)e;
@@ -216,7 +216,7 @@ static void a_sink_that_fails_gets_no_more_operations(void **state)
 
     (void)state;
     for (size_t at = 1; at <= 6; at++) {
-        struct stubborn s = { .sink = { go_on_pouring } };
+        struct repeating_sink s = { .sink = { put_more_records } };
         struct err e = ERR_NONE;
         struct bench b;
 

@@ -26,7 +26,7 @@ struct op_keys_run {
     struct record record;
 };
 
-static void desk_init(struct op_keys_run *d)
+static void run_init(struct op_keys_run *d)
 {
     op_lines_init(&d->tally);
     open_ops_init(&d->open_ops, &d->tally.sink);
@@ -49,7 +49,7 @@ static void end(struct op_keys_run *d, struct open_op *op)
     open_ops_end(&d->open_ops, op);
 }
 
-static void desk_release(struct op_keys_run *d)
+static void run_release(struct op_keys_run *d)
 {
     while (d->open_ops.lowest)
         end(d, d->open_ops.lowest);
@@ -69,8 +69,8 @@ static struct op_key key_at(const struct scope_chain *place, enum op_key_kind ki
     };
 }
 
-static void tie(struct op_keys_run *d, const struct scope_chain *place, enum op_key_kind kind,
-                const char *value, struct open_op *op)
+static void bind_key(struct op_keys_run *d, const struct scope_chain *place,
+                     enum op_key_kind kind, const char *value, struct open_op *op)
 {
     struct op_key key = key_at(place, kind, value);
 
@@ -97,16 +97,16 @@ static void an_operation_is_found_by_its_key(void **state)
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_TOKEN, "t"), 0);
-    tie(&d, &on_stdio, OP_KEY_TOKEN, "t", begin(&d));
-    tie(&d, &on_stdio, OP_KEY_TASK, "t", begin(&d));
+    bind_key(&d, &on_stdio, OP_KEY_TOKEN, "t", begin(&d));
+    bind_key(&d, &on_stdio, OP_KEY_TASK, "t", begin(&d));
     assert_int_equal(find(&d, &on_stdio, OP_KEY_TOKEN, "t"), 1);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_TASK, "t"), 2);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_TOKEN, "T"), 0);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_TOKEN, ""), 0);
     assert_int_equal(find(&d, &in_session, OP_KEY_TOKEN, "t"), 0);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void keys_of_the_two_directions_are_separate(void **state)
@@ -116,11 +116,11 @@ static void keys_of_the_two_directions_are_separate(void **state)
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     op_keys_add(&d.keys, &d.open_ops, &key, begin(&d));
     key.dir = TO_CLIENT;
     assert_false(op_keys_find(&d.keys, &key, &link));
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void keys_of_a_client_count_in_its_exchange_and_session(void **state)
@@ -128,18 +128,18 @@ static void keys_of_a_client_count_in_its_exchange_and_session(void **state)
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
-    tie(&d, &in_session, OP_KEY_TOKEN, "t", begin(&d));
-    tie(&d, &no_session, OP_KEY_TOKEN, "t", begin(&d));
+    run_init(&d);
+    bind_key(&d, &in_session, OP_KEY_TOKEN, "t", begin(&d));
+    bind_key(&d, &no_session, OP_KEY_TOKEN, "t", begin(&d));
     assert_int_equal(find(&d, &in_session, OP_KEY_TOKEN, "t"), 1);
     assert_int_equal(find(&d, &same_session, OP_KEY_TOKEN, "t"), 1);
     assert_int_equal(find(&d, &no_session, OP_KEY_TOKEN, "t"), 2);
     assert_int_equal(find(&d, &nobody_else, OP_KEY_TOKEN, "t"), 0);
     /* the exchange comes first */
-    tie(&d, &same_session, OP_KEY_TOKEN, "t", begin(&d));
+    bind_key(&d, &same_session, OP_KEY_TOKEN, "t", begin(&d));
     assert_int_equal(find(&d, &same_session, OP_KEY_TOKEN, "t"), 3);
     assert_int_equal(find(&d, &in_session, OP_KEY_TOKEN, "t"), 1);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void keys_of_a_server_count_for_all_its_clients(void **state)
@@ -147,13 +147,13 @@ static void keys_of_a_server_count_for_all_its_clients(void **state)
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
-    tie(&d, &no_session, OP_KEY_TASK, "t", begin(&d));
-    tie(&d, &in_session, OP_KEY_TASK, "t", begin(&d));
+    run_init(&d);
+    bind_key(&d, &no_session, OP_KEY_TASK, "t", begin(&d));
+    bind_key(&d, &in_session, OP_KEY_TASK, "t", begin(&d));
     assert_int_equal(d.keys.open.count, 2); /* not in the exchange as well */
     assert_int_equal(find(&d, &nobody_else, OP_KEY_TASK, "t"), 1);
     assert_int_equal(find(&d, &same_session, OP_KEY_TASK, "t"), 2);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void the_oldest_of_several_operations_is_found_as_inferred(void **state)
@@ -162,15 +162,15 @@ static void the_oldest_of_several_operations_is_found_as_inferred(void **state)
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
-    tie(&d, &on_stdio, OP_KEY_CURSOR, "1", a = begin(&d));
-    tie(&d, &on_stdio, OP_KEY_CURSOR, "1", b = begin(&d));
+    run_init(&d);
+    bind_key(&d, &on_stdio, OP_KEY_CURSOR, "1", a = begin(&d));
+    bind_key(&d, &on_stdio, OP_KEY_CURSOR, "1", b = begin(&d));
     assert_int_equal(find(&d, &on_stdio, OP_KEY_CURSOR, "1"), 1001);
     op_keys_remove(&d.keys, &d.open_ops, a, OP_KEY_CURSOR);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_CURSOR, "1"), 2);
     op_keys_remove(&d.keys, &d.open_ops, b, OP_KEY_CURSOR);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_CURSOR, "1"), 0);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void a_new_value_of_a_kind_replaces_the_old_one(void **state)
@@ -180,20 +180,20 @@ static void a_new_value_of_a_kind_replaces_the_old_one(void **state)
     size_t held;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     op = begin(&d);
-    tie(&d, &on_stdio, OP_KEY_TOKEN, "token", op);
-    tie(&d, &on_stdio, OP_KEY_CURSOR, "1", op);
+    bind_key(&d, &on_stdio, OP_KEY_TOKEN, "token", op);
+    bind_key(&d, &on_stdio, OP_KEY_CURSOR, "1", op);
     held = d.open_ops.bytes;
     for (int i = 0; i < 100; i++) {
-        tie(&d, &on_stdio, OP_KEY_CURSOR, "2", op);
-        tie(&d, &on_stdio, OP_KEY_CURSOR, "3", op);
+        bind_key(&d, &on_stdio, OP_KEY_CURSOR, "2", op);
+        bind_key(&d, &on_stdio, OP_KEY_CURSOR, "3", op);
     }
     assert_int_equal(d.open_ops.bytes, held);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_CURSOR, "1"), 0);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_CURSOR, "3"), 1);
     assert_int_equal(find(&d, &on_stdio, OP_KEY_TOKEN, "token"), 1);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void unique_keys_are_remembered_after_the_operation_has_ended(void **state)
@@ -208,20 +208,20 @@ static void unique_keys_are_remembered_after_the_operation_has_ended(void **stat
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct open_op *op = begin(&d);
         int64_t number = (int64_t)op->op.number;
 
-        tie(&d, &in_session, rows[i].kind, "v", op);
+        bind_key(&d, &in_session, rows[i].kind, "v", op);
         end(&d, op);
         assert_int_equal(find(&d, &in_session, rows[i].kind, "v"),
                          rows[i].remembered ? -number : 0);
     }
     /* but what is open comes first */
-    tie(&d, &in_session, OP_KEY_TASK, "v", begin(&d));
+    bind_key(&d, &in_session, OP_KEY_TASK, "v", begin(&d));
     assert_true(find(&d, &in_session, OP_KEY_TASK, "v") > 0);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void whether_an_id_was_answered_is_remembered(void **state)
@@ -233,7 +233,7 @@ static void whether_an_id_was_answered_is_remembered(void **state)
     bool answered = false;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     assert_false(op_keys_find_ended(&d.keys, &key, &link, &answered));
     op = begin(&d);
     op_keys_remember(&d.keys, &key, op, true);
@@ -248,7 +248,7 @@ static void whether_an_id_was_answered_is_remembered(void **state)
     assert_false(answered);
     key.scopes = &no_session;
     assert_false(op_keys_find_ended(&d.keys, &key, &link, &answered));
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void key_parts_stay_separate(void **state)
@@ -261,7 +261,7 @@ static void key_parts_stay_separate(void **state)
     struct op_keys_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     op_keys_add(&d.keys, &d.open_ops, &one, begin(&d));
     two.parts[0] = STR("a");
     two.parts[1] = STR("bc");
@@ -270,7 +270,7 @@ static void key_parts_stay_separate(void **state)
     two.parts[1] = STR("abc");
     assert_false(op_keys_find(&d.keys, &two, &link));
     assert_true(op_keys_find(&d.keys, &one, &link));
-    desk_release(&d);
+    run_release(&d);
 }
 
 /* A state of a megabyte is no longer in the key than one of a hundred bytes. */
@@ -284,7 +284,7 @@ static void long_values_are_compared_completely(void **state)
     size_t held;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     memset(text, 'x', sizeof text);
     key.parts[2] = str_n(text, sizeof text);
     op = begin(&d);
@@ -297,7 +297,7 @@ static void long_values_are_compared_completely(void **state)
     key.parts[2].len++;
     text[sizeof text - 1] = 'y';
     assert_false(op_keys_find(&d.keys, &key, &link));
-    desk_release(&d);
+    run_release(&d);
 }
 
 int main(void)

@@ -15,7 +15,7 @@ struct open_ops_run {
     struct record record;
 };
 
-static void desk_init(struct open_ops_run *d)
+static void run_init(struct open_ops_run *d)
 {
     op_lines_init(&d->tally);
     open_ops_init(&d->open_ops, &d->tally.sink);
@@ -23,7 +23,7 @@ static void desk_init(struct open_ops_run *d)
     d->record.message.msg = terse_scan(&d->msg, "{'id':1}");
 }
 
-static void desk_release(struct open_ops_run *d)
+static void run_release(struct open_ops_run *d)
 {
     open_ops_release(&d->open_ops);
     op_lines_release(&d->tally);
@@ -74,7 +74,7 @@ static void operations_are_numbered_at_their_start_and_reported_at_their_end(voi
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 5);
     a = begin(&d, NULL, "a");
     add(&d, a);
@@ -98,7 +98,7 @@ static void operations_are_numbered_at_their_start_and_reported_at_their_end(voi
     assert_null(d.open_ops.lru_first);
     assert_int_equal(d.open_ops.count, 0);
     assert_int_equal(d.open_ops.bytes, 0);
-    desk_release(&d);
+    run_release(&d);
 }
 
 /* Three generations: each waits while any below it does, and once for all of them. */
@@ -108,7 +108,7 @@ static void a_parent_and_its_children_end_together(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     add(&d, a = begin(&d, NULL, "a"));
     add(&d, b = begin(&d, a, "b"));
@@ -144,7 +144,7 @@ static void a_parent_and_its_children_end_together(void **state)
         "3<2:server-request c2s c id=1 ok total=30 server=10 wait=20 | 1:request 4:request\n"
         "4<1:server-request c2s b2 id=1 ok total=40 server=20 wait=20 | 1:request "
         "5:request\n");
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void a_child_may_outlive_its_parents(void **state)
@@ -153,7 +153,7 @@ static void a_child_may_outlive_its_parents(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     add(&d, a = begin(&d, NULL, "a"));
     add(&d, b = begin(&d, a, "b"));
@@ -168,7 +168,7 @@ static void a_child_may_outlive_its_parents(void **state)
     add(&d, c);
     end(&d, c);
     op_lines_assert_ended(&d.tally);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void the_least_recently_used_operation_is_dropped_first(void **state)
@@ -177,7 +177,7 @@ static void the_least_recently_used_operation_is_dropped_first(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     for (size_t i = 0; i < LIMIT_OPEN_OPERATIONS; i++)
         add(&d, ops[i] = begin(&d, i == 3 ? ops[1] : NULL, "a"));
@@ -190,7 +190,7 @@ static void the_least_recently_used_operation_is_dropped_first(void **state)
     assert_null(open_ops_find_excess(&d.open_ops));
     begin(&d, NULL, "a");
     assert_ptr_equal(open_ops_find_excess(&d.open_ops), ops[4]);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void the_memory_of_operations_is_limited(void **state)
@@ -200,7 +200,7 @@ static void the_memory_of_operations_is_limited(void **state)
     size_t held;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     op = begin(&d, NULL, "a");
     held = d.open_ops.bytes;
@@ -217,7 +217,7 @@ static void the_memory_of_operations_is_limited(void **state)
     assert_null(open_ops_find_excess(&d.open_ops));
     end(&d, op);
     assert_int_equal(d.open_ops.bytes, 0);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void a_text_is_clipped_between_characters(void **state)
@@ -245,7 +245,7 @@ static void truncated_text_is_flagged(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     memset(text, 'a', sizeof text);
     text[OPERATION_TEXT_MAX] = '\0';
@@ -256,7 +256,7 @@ static void truncated_text_is_flagged(void **state)
     op = begin(&d, NULL, text);
     assert_true(op->op.flags & OP_TRUNCATED);
     assert_int_equal(op->op.method.len, OPERATION_TEXT_MAX);
-    desk_release(&d);
+    run_release(&d);
 }
 
 /* Whatever a file says about time, nothing overflows. */
@@ -267,7 +267,7 @@ static void extreme_times_do_not_overflow(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     for (size_t i = 0; i < COUNT * COUNT * 2; i++) {
         struct open_op *op, *child;
 
@@ -285,7 +285,7 @@ static void extreme_times_do_not_overflow(void **state)
         end(&d, op);
     }
     op_lines_assert_ended(&d.tally);
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void an_invalid_or_too_long_number_is_not_stored(void **state)
@@ -303,7 +303,7 @@ static void an_invalid_or_too_long_number_is_not_stored(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct open_op *op = begin(&d, NULL, "a");
@@ -315,7 +315,7 @@ static void an_invalid_or_too_long_number_is_not_stored(void **state)
         assert_int_equal(op->op.progress.total.len, 0);
         assert_int_equal(op->op.progress.seq, 1);
     }
-    desk_release(&d);
+    run_release(&d);
 }
 
 static void messages_without_sequence_number_are_counted(void **state)
@@ -324,7 +324,7 @@ static void messages_without_sequence_number_are_counted(void **state)
     struct open_ops_run d;
 
     (void)state;
-    desk_init(&d);
+    run_init(&d);
     turn(&d, 0);
     op = begin(&d, NULL, "a");
     add(&d, op);
@@ -337,7 +337,7 @@ static void messages_without_sequence_number_are_counted(void **state)
     assert_int_equal(operation_message_at(&op->op, 0)->seq, 1);
     assert_int_equal(operation_message_at(&op->op, 1)->seq, 2);
     assert_int_equal(operation_message_at(&op->op, 2)->seq, 40);
-    desk_release(&d);
+    run_release(&d);
 }
 
 int main(void)

@@ -453,7 +453,7 @@ static void beyond_the_limit_equal_ids_are_dropped_too(void **state)
     conversation_release(&t);
 }
 
-static void ask_with_text(struct conversation *t, int id, size_t length)
+static void put_request_with_text(struct conversation *t, int id, size_t length)
 {
     struct arena a = { 0 };
     char *name = arena_alloc(&a, length + 1);
@@ -474,9 +474,9 @@ static void beyond_the_limit_of_text_the_oldest_requests_are_dropped(void **stat
     (void)state;
     conversation_init(&t);
     for (int id = 0; id < 5; id++)
-        ask_with_text(&t, id, LIMIT_OPEN_TEXT / 4);
+        put_request_with_text(&t, id, LIMIT_OPEN_TEXT / 4);
     assert_int_equal(t.pairs.count, 3);
-    ask_with_text(&t, 5, LIMIT_OPEN_TEXT + 1); /* the newest stays, however long */
+    put_request_with_text(&t, 5, LIMIT_OPEN_TEXT + 1); /* the newest stays, however long */
     assert_int_equal(t.pairs.count, 1);
     terse_feed(&t.sink, "s2c {'id':4,'result':{}}\ns2c {'id':5,'result':{}}\n");
     assert_str(buf_str(&t.text), STR("1:- 2:1 "));

@@ -111,14 +111,14 @@ static void batches_are_numbered_and_directions_kept(void **state)
 }
 
 /* Fails the first record and counts them all. */
-struct refusing {
+struct failing_sink {
     struct sink sink;
     size_t offered;
 };
 
-static bool refuse_first(struct sink *self, const struct record *r, struct err *e)
+static bool fail_first(struct sink *self, const struct record *r, struct err *e)
 {
-    struct refusing *f = (struct refusing *)self;
+    struct failing_sink *f = (struct failing_sink *)self;
 
     (void)r;
     return f->offered++ || err_set(e, ERR_IO, "no room");
@@ -126,7 +126,7 @@ static bool refuse_first(struct sink *self, const struct record *r, struct err *
 
 static void all_elements_of_a_batch_are_put_although_the_first_failed(void **state)
 {
-    struct refusing f = { .sink = { refuse_first } };
+    struct failing_sink f = { .sink = { fail_first } };
     struct err e = ERR_NONE;
     struct message_parser in;
 
@@ -154,14 +154,14 @@ static void only_known_members_are_filled_in(void **state)
     message_parser_release(&in);
 }
 
-struct looker {
+struct record_log {
     struct sink sink;
     struct buf kinds;
 };
 
-static bool look(struct sink *self, const struct record *r, struct err *e)
+static bool note_record(struct sink *self, const struct record *r, struct err *e)
 {
-    struct looker *l = (struct looker *)self;
+    struct record_log *l = (struct record_log *)self;
 
     (void)e;
     assert_int_equal(r->kind, RECORD_MESSAGE);
@@ -172,7 +172,7 @@ static bool look(struct sink *self, const struct record *r, struct err *e)
 
 static void a_record_has_the_kind_of_its_message(void **state)
 {
-    struct looker l = { .sink = { look } };
+    struct record_log l = { .sink = { note_record } };
     struct arena a = { 0 };
     struct err e = ERR_NONE;
     struct message_parser in;

@@ -11,7 +11,7 @@ struct bench {
     uint64_t timers;
 };
 
-static void nothing(void *engine, const struct event *ev)
+static void ignore_event(void *engine, const struct event *ev)
 {
     (void)engine;
     (void)ev;
@@ -20,7 +20,7 @@ static void nothing(void *engine, const struct event *ev)
 static void set_up_one(struct bench *b, bool returns)
 {
     b->timers = 0;
-    engine_run_init(&b->stepper, TO_CLIENT, nothing, b);
+    engine_run_init(&b->stepper, TO_CLIENT, ignore_event, b);
     actions_init(&b->actions, &b->stepper.out);
     passthrough_init(&b->up, &b->actions, &b->timers, returns);
 }
@@ -37,17 +37,17 @@ static void tear_down(struct bench *b)
     engine_run_release(&b->stepper);
 }
 
-enum who {
-    CLIENT_ASKS,
-    CLIENT_ASKS_MODERN,
-    CLIENT_GREETS,
-    CLIENT_ANSWERS,
+enum sender {
+    CLIENT_REQUEST,
+    CLIENT_STATELESS_REQUEST,
+    CLIENT_INITIALIZES,
+    CLIENT_RESPONDS,
     CLIENT_CANCELS,
     CLIENT_NOTIFIES,
     SERVER
 };
 
-static bool tell(struct bench *b, enum who who, const char *text)
+static bool feed_line(struct bench *b, enum sender sender, const char *text)
 {
     struct record r = { .kind = RECORD_MESSAGE };
     struct terse_scanned s;
@@ -55,18 +55,18 @@ static bool tell(struct bench *b, enum who who, const char *text)
     bool was_handled = true;
 
     r.message.msg = m.root;
-    if (who == CLIENT_GREETS)
+    if (sender == CLIENT_INITIALIZES)
         passthrough_note_initialize(&b->up, &m);
-    else if (who == CLIENT_ANSWERS)
+    else if (sender == CLIENT_RESPONDS)
         was_handled = passthrough_handle_client_response(&b->up, &m);
-    else if (who == CLIENT_NOTIFIES)
+    else if (sender == CLIENT_NOTIFIES)
         passthrough_handle_notification(&b->up, &m);
-    else if (who == CLIENT_CANCELS)
+    else if (sender == CLIENT_CANCELS)
         was_handled = passthrough_handle_cancel(&b->up, &m, b);
-    else if (who == SERVER)
+    else if (sender == SERVER)
         passthrough_handle_record(&b->up, &r);
     else
-        passthrough_forward(&b->up, &m, who == CLIENT_ASKS_MODERN, b);
+        passthrough_forward(&b->up, &m, sender == CLIENT_STATELESS_REQUEST, b);
     terse_scanned_release(&s);
     return was_handled;
 }
@@ -80,20 +80,20 @@ static void the_upstream_gets_initialize_then_the_request(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_GREETS, "{'id':0,'method':'initialize','params':{'who':'live'}}");
+    feed_line(&b, CLIENT_INITIALIZES, "{'id':0,'method':'initialize','params':{'who':'live'}}");
     assert_actions(&b.stepper, "");
-    tell(&b, CLIENT_ASKS, "{'id':'x','method':'m','params':{'a':1.0}}");
-    tell(&b, CLIENT_ASKS, "{'id':7,'method':'n'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':'x','method':'m','params':{'a':1.0}}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':7,'method':'n'}");
     assert_actions(&b.stepper,
                    "start upstream\n" INITIALIZE "{'who':'live'}}\ntimer 1 in 60000000 us\n");
-    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    feed_line(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
     assert_actions(
         &b.stepper,
         "up<< {'jsonrpc':'2.0','method':'notifications/initialized'}\n"
         "up<< {'id':1,'method':'m','params':{'a':1.0}}\nup<< {'id':2,'method':'n'}\n");
-    tell(&b, SERVER, "{'id':2,'error':{'code':1}}");
-    tell(&b, SERVER, "{ 'id':1, 'result':{'x':1.50}}");
-    tell(&b, SERVER, "{'id':1,'result':{'twice':true}}");
+    feed_line(&b, SERVER, "{'id':2,'error':{'code':1}}");
+    feed_line(&b, SERVER, "{ 'id':1, 'result':{'x':1.50}}");
+    feed_line(&b, SERVER, "{'id':1,'result':{'twice':true}}");
     assert_actions(&b.stepper,
                    "<< {'id':7,'error':{'code':1}}\n<< { 'id':'x', 'result':{'x':1.50}}\n");
     assert_false(passthrough_has_pending(&b.up));
@@ -107,7 +107,7 @@ static void a_stateless_request_needs_no_initialize(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':3,'method':'m'}");
     assert_actions(&b.stepper,
                    "start upstream\ntimer 1 in 300000000 us\nup<< {'id':1,'method':'m'}\n");
     assert_true(passthrough_has_pending(&b.up));
@@ -115,14 +115,14 @@ static void a_stateless_request_needs_no_initialize(void **state)
 }
 
 /* Where messages go, as far as clients on HTTP are concerned. */
-struct ways {
+struct destination_log {
     struct action_sink out;
     struct buf text;
 };
 
-static void note_way(struct action_sink *self, const struct action *a)
+static void note_destination(struct action_sink *self, const struct action *a)
 {
-    struct ways *w = (struct ways *)self;
+    struct destination_log *w = (struct destination_log *)self;
 
     if (a->kind == ACTION_SEND)
         buf_printf(&w->text, "%llu%s%s %.*s\n", (unsigned long long)a->route.exchange,
@@ -133,29 +133,29 @@ static void note_way(struct action_sink *self, const struct action *a)
 static void responses_and_progress_go_back_to_the_client(void **state)
 {
     struct bench b;
-    struct ways w = { .out = { note_way } };
+    struct destination_log w = { .out = { note_destination } };
 
     (void)state;
     set_up(&b);
     buf_init(&w.text, 1 << 16);
     b.actions.route.exchange = 4;
-    tell(&b, CLIENT_ASKS_MODERN,
-         "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST,
+              "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
     b.actions.route.exchange = 5;
-    tell(&b, CLIENT_ASKS_MODERN,
-         "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST,
+              "{'id':1,'method':'m','params':{'_meta':{'progressToken':'t'}}}");
     assert_actions(&b.stepper,
                    "start upstream\ntimer 1 in 300000000 us\n"
                    "up<< {'id':1,'method':'m','params':{'_meta':{'progressToken':1}}}\n"
                    "up<< {'id':2,'method':'m','params':{'_meta':{'progressToken':2}}}\n");
     b.actions.out = &w.out;
-    tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':2}}");
-    tell(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':'t'}}");
-    tell(&b, SERVER, "{'method':'notifications/message'}");
-    tell(&b, SERVER, "{'id':7,'method':'ping'}");
-    tell(&b, SERVER, "{'id':2,'result':{}}");
-    tell(&b, SERVER, "{'id':1,'result':{}}");
-    tell(&b, SERVER, "{'method':'notifications/message'}");
+    feed_line(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':2}}");
+    feed_line(&b, SERVER, "{'method':'notifications/progress','params':{'progressToken':'t'}}");
+    feed_line(&b, SERVER, "{'method':'notifications/message'}");
+    feed_line(&b, SERVER, "{'id':7,'method':'ping'}");
+    feed_line(&b, SERVER, "{'id':2,'result':{}}");
+    feed_line(&b, SERVER, "{'id':1,'result':{}}");
+    feed_line(&b, SERVER, "{'method':'notifications/message'}");
     assert_str(buf_str(&w.text),
                STR("5 {\"method\":\"notifications/progress\",\"params\":"
                    "{\"progressToken\":\"t\"}}\n"
@@ -174,9 +174,9 @@ static void requests_of_a_disconnected_client_are_cancelled(void **state)
     (void)state;
     set_up(&b);
     b.actions.route.exchange = 4;
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':1,'method':'m'}");
     b.actions.route.exchange = 5;
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     passthrough_drop_calls(&b.up, NULL, 0); /* another client */
     passthrough_drop_calls(&b.up, &b, 6);
@@ -184,7 +184,7 @@ static void requests_of_a_disconnected_client_are_cancelled(void **state)
     passthrough_drop_calls(&b.up, &b, 5);
     assert_actions(&b.stepper, "up<< {'jsonrpc':'2.0','method':'notifications/cancelled',"
                                "'params':{'requestId':2}}\n");
-    tell(&b, SERVER, "{'id':2,'result':{}}");
+    feed_line(&b, SERVER, "{'id':2,'result':{}}");
     assert_actions(&b.stepper, "");
     assert_true(passthrough_has_pending(&b.up));
     passthrough_drop_calls(&b.up, &b, 0);
@@ -199,7 +199,7 @@ static void a_request_that_waits_for_initialize_is_dropped(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     passthrough_drop_calls(&b.up, &b, 0);
     assert_actions(&b.stepper, "");
@@ -212,16 +212,16 @@ static void messages_of_the_upstream_are_forwarded(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':3,'method':'m'}");
     buf_clear(&b.stepper.actions);
-    tell(&b, SERVER, "{'method':'notifications/message'}");
-    tell(&b, SERVER, "{'id':0,'method':'roots/list'}");
+    feed_line(&b, SERVER, "{'method':'notifications/message'}");
+    feed_line(&b, SERVER, "{'id':0,'method':'roots/list'}");
     assert_actions(&b.stepper, "<< {'method':'notifications/message'}\n"
                                "<< {'id':'mcpreel-up-2','method':'roots/list'}\n");
-    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':0,'result':{}}"));
-    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{'roots':[]}}"));
+    assert_false(feed_line(&b, CLIENT_RESPONDS, "{'id':0,'result':{}}"));
+    assert_true(feed_line(&b, CLIENT_RESPONDS, "{'id':'mcpreel-up-2','result':{'roots':[]}}"));
     assert_actions(&b.stepper, "up<< {'id':0,'result':{'roots':[]}}\n");
-    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
+    assert_false(feed_line(&b, CLIENT_RESPONDS, "{'id':'mcpreel-up-2','result':{}}"));
     tear_down(&b);
 }
 
@@ -231,13 +231,13 @@ static void a_cancellation_is_forwarded_with_our_id(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':'x','method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':'x','method':'m'}");
     buf_clear(&b.stepper.actions);
-    assert_false(tell(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':1}}"));
+    assert_false(feed_line(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':1}}"));
     assert_true(
-        tell(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':'x','why':'w'}}"));
+        feed_line(&b, CLIENT_CANCELS, "{'method':'c','params':{'requestId':'x','why':'w'}}"));
     assert_actions(&b.stepper, "up<< {'method':'c','params':{'requestId':1,'why':'w'}}\n");
-    tell(&b, SERVER, "{'id':1,'result':{}}");
+    feed_line(&b, SERVER, "{'id':1,'result':{}}");
     assert_actions(&b.stepper, "");
     tear_down(&b);
 }
@@ -252,13 +252,13 @@ static void pending_requests_of_an_ended_upstream_get_an_error(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     passthrough_handle_closed(&b.up, STR("it fell"));
     passthrough_handle_closed(&b.up, STR("it fell again"));
     assert_actions(&b.stepper, "report error passthrough server: it fell\n"
                                "<< {'jsonrpc':'2.0','id':1," GONE);
-    tell(&b, CLIENT_ASKS, "{'id':2,'method':'m'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':2,'method':'m'}");
     assert_actions(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
     assert_true(b.up.failed);
     assert_false(passthrough_has_pending(&b.up));
@@ -271,9 +271,9 @@ static void an_upstream_that_rejects_initialize_has_ended(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
-    tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
+    feed_line(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
     assert_actions(&b.stepper, "report error passthrough server: it rejected initialize: no\n"
                                "<< {'jsonrpc':'2.0','id':1," GONE);
     tear_down(&b);
@@ -285,13 +285,13 @@ static void notifications_are_forwarded_to_a_ready_upstream(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
-    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
-    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
-    tell(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
+    feed_line(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    feed_line(&b, SERVER, "{'id':'mcpreel-greeting','result':{}}");
     buf_clear(&b.stepper.actions);
-    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/initialized'}");
-    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own','params':{'a':1.0}}");
+    feed_line(&b, CLIENT_NOTIFIES, "{'method':'notifications/initialized'}");
+    feed_line(&b, CLIENT_NOTIFIES, "{'method':'notifications/own','params':{'a':1.0}}");
     assert_actions(&b.stepper, "up<< {'method':'notifications/own','params':{'a':1.0}}\n");
     tear_down(&b);
 }
@@ -302,13 +302,13 @@ static void a_silent_upstream_times_out(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     passthrough_abort(&b.up, STR("it does not respond"));
     assert_actions(&b.stepper, "report error passthrough server: it does not respond\n"
                                "<< {'jsonrpc':'2.0','id':1," GONE);
     assert_false(passthrough_has_pending(&b.up));
-    tell(&b, SERVER, "{'id':1,'result':{}}");
+    feed_line(&b, SERVER, "{'id':1,'result':{}}");
     assert_actions(&b.stepper, "");
     tear_down(&b);
 }
@@ -319,7 +319,7 @@ static void an_upstream_without_initialize_response_times_out(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':1,'method':'m'}");
     buf_clear(&b.stepper.actions);
     assert_false(passthrough_handle_timer(&b.up, b.up.silence_timer + 1)); /* another's */
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
@@ -337,22 +337,22 @@ static void only_silence_with_a_pending_response_counts(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
-    tell(&b, SERVER, "{'method':'notifications/message'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':1,'method':'m'}");
+    feed_line(&b, SERVER, "{'method':'notifications/message'}");
     buf_clear(&b.stepper.actions);
     assert_true(
         passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it has said something */
     assert_actions(&b.stepper, "timer 2 in 300000000 us\n");
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':2,'method':'m'}");
     buf_clear(&b.stepper.actions);
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it was just asked */
     assert_actions(&b.stepper, "timer 3 in 300000000 us\n");
-    tell(&b, SERVER, "{'id':1,'result':{}}");
-    tell(&b, SERVER, "{'id':2,'result':{}}");
+    feed_line(&b, SERVER, "{'id':1,'result':{}}");
+    feed_line(&b, SERVER, "{'id':2,'result':{}}");
     buf_clear(&b.stepper.actions);
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
     assert_actions(&b.stepper, ""); /* no request is pending */
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':3,'method':'m'}");
     assert_actions(&b.stepper, "timer 4 in 300000000 us\nup<< {'id':3,'method':'m'}\n");
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
     assert_actions(&b.stepper, "report error passthrough server: it sent nothing for 300 s\n"
@@ -366,19 +366,19 @@ static void an_upstream_that_ends_without_pending_requests_has_not_failed(void *
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':1,'method':'m'}");
-    tell(&b, SERVER, "{'id':7,'method':'q'}");
-    tell(&b, SERVER, "{'id':1,'result':{}}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':1,'method':'m'}");
+    feed_line(&b, SERVER, "{'id':7,'method':'q'}");
+    feed_line(&b, SERVER, "{'id':1,'result':{}}");
     buf_clear(&b.stepper.actions);
     passthrough_handle_closed(&b.up, STR("done"));
     assert_actions(&b.stepper, "report warn passthrough server: done\n");
     assert_false(b.up.failed);
-    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
-    tell(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
-    tell(&b, SERVER, "{'id':1,'result':{'late':true}}");
+    assert_true(feed_line(&b, CLIENT_RESPONDS, "{'id':'mcpreel-up-2','result':{}}"));
+    feed_line(&b, CLIENT_NOTIFIES, "{'method':'notifications/own'}");
+    feed_line(&b, SERVER, "{'id':1,'result':{'late':true}}");
     assert_actions(&b.stepper, "");
     assert_false(b.up.failed);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':2,'method':'m'}");
     assert_actions(&b.stepper, "<< {'jsonrpc':'2.0','id':2," GONE);
     assert_true(b.up.failed);
     tear_down(&b);
@@ -388,9 +388,9 @@ static void an_upstream_that_ends_without_pending_requests_has_not_failed(void *
 
 static void send_and_respond(struct bench *b, const char *answer)
 {
-    tell(b, CLIENT_ASKS_MODERN, "{'id':7,'method':'m'}");
+    feed_line(b, CLIENT_STATELESS_REQUEST, "{'id':7,'method':'m'}");
     buf_clear(&b->stepper.actions);
-    tell(b, SERVER, answer);
+    feed_line(b, SERVER, answer);
 }
 
 /* A status of HTTP in an error means something only if we have put it there. */
@@ -419,12 +419,12 @@ static void a_failed_late_initialize_fails_no_other_request(void **state)
 
     (void)state;
     set_up_one(&b, true);
-    tell(&b, CLIENT_ASKS, "{'id':1,'method':'m'}");
+    feed_line(&b, CLIENT_REQUEST, "{'id':1,'method':'m'}");
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
     buf_clear(&b.stepper.actions);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':2,'method':'m'}");
-    tell(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
-    tell(&b, SERVER, "{'id':2,'result':{}}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':2,'method':'m'}");
+    feed_line(&b, SERVER, "{'id':'mcpreel-greeting','error':{'code':-1,'message':'no'}}");
+    feed_line(&b, SERVER, "{'id':2,'result':{}}");
     assert_actions(&b.stepper, "timer 2 in 300000000 us\nup<< {'id':2,'method':'m'}\n"
                                "report info the passthrough server responds again\n"
                                "<< {'id':2,'result':{}}\n");
@@ -441,10 +441,10 @@ static void rejected_requests_are_freed(void **state)
         for (int i = 0; i < 1000; i++) {
             char answer[128];
 
-            tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+            feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':3,'method':'m'}");
             snprintf(answer, sizeof answer,
                      "{'id':%d,'error':{'code':-32000,'message':'no\\nsuch thing'}}", i + 1);
-            tell(&b, SERVER, answer);
+            feed_line(&b, SERVER, answer);
         }
         assert_int_equal(b.up.forwarded, 1000);
         assert_true(b.up.arena.block_bytes <= 1024);
@@ -459,10 +459,11 @@ static void the_reason_of_a_rejected_initialize_is_freed(void **state)
     (void)state;
     set_up_one(&b, true);
     for (int i = 0; i < 1000; i++) {
-        tell(&b, CLIENT_ASKS, "{'id':3,'method':'m'}");
-        tell(&b, SERVER,
-             i % 2 ? "{'id':'mcpreel-greeting','error':{'code':-1,'message':'not\\nnow'}}"
-                   : "{'id':'mcpreel-greeting','error':{'code':-32000,'message':'no\\nway'}}");
+        feed_line(&b, CLIENT_REQUEST, "{'id':3,'method':'m'}");
+        feed_line(
+            &b, SERVER,
+            i % 2 ? "{'id':'mcpreel-greeting','error':{'code':-1,'message':'not\\nnow'}}"
+                  : "{'id':'mcpreel-greeting','error':{'code':-32000,'message':'no\\nway'}}");
     }
     assert_int_equal(b.up.forwarded, 1000);
     assert_true(b.up.arena.block_bytes <= 1024);
@@ -475,13 +476,13 @@ static void server_requests_are_freed(void **state)
 
     (void)state;
     set_up(&b);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':3,'method':'m'}");
     for (int i = 0; i < 1000; i++) {
         char answer[128];
 
-        tell(&b, SERVER, "{'id':'q','method':'roots\\/list'}");
+        feed_line(&b, SERVER, "{'id':'q','method':'roots\\/list'}");
         snprintf(answer, sizeof answer, "{'id':'mcpreel-up-%d','result':{}}", i + 2);
-        assert_true(tell(&b, CLIENT_ANSWERS, answer));
+        assert_true(feed_line(&b, CLIENT_RESPONDS, answer));
     }
     assert_int_equal(b.up.server_requests.count, 0);
     assert_true(b.up.arena.block_bytes <= 1024);
@@ -495,14 +496,14 @@ static void open_server_requests_of_a_failed_upstream_are_cancelled(void **state
 
     (void)state;
     set_up_one(&b, true);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':3,'method':'m'}");
-    tell(&b, SERVER, "{'id':'q','method':'roots/list'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':3,'method':'m'}");
+    feed_line(&b, SERVER, "{'id':'q','method':'roots/list'}");
     passthrough_abort(&b.up, STR("it is slow"));
     assert_int_equal(b.up.server_requests.count, 0);
-    tell(&b, CLIENT_ASKS_MODERN, "{'id':4,'method':'m'}");
+    feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':4,'method':'m'}");
     buf_clear(&b.stepper.actions);
-    assert_true(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-2','result':{}}"));
-    assert_false(tell(&b, CLIENT_ANSWERS, "{'id':'mcpreel-up-3','result':{}}"));
+    assert_true(feed_line(&b, CLIENT_RESPONDS, "{'id':'mcpreel-up-2','result':{}}"));
+    assert_false(feed_line(&b, CLIENT_RESPONDS, "{'id':'mcpreel-up-3','result':{}}"));
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it was just asked */
     assert_true(passthrough_handle_timer(&b.up, b.up.silence_timer));
     assert_actions(

@@ -187,7 +187,7 @@ static void a_server_that_never_started_can_be_ended(void **state)
 }
 
 /* Logs the events of a server, with an engine that requests its end at the first record. */
-struct single_witness {
+struct single_log {
     struct app app;
     struct driver drive;
     struct peer_lines server;
@@ -198,7 +198,7 @@ struct single_witness {
 
 static void single_step(void *engine, const struct event *ev)
 {
-    struct single_witness *w = engine;
+    struct single_log *w = engine;
 
     assert_int_equal(ev->kind, EVENT_UPSTREAM_RECORD);
     if (ev->record->kind == RECORD_MESSAGE)
@@ -219,14 +219,14 @@ static void single_act(void *to, const struct action *a)
 
 static void on_closed(void *to)
 {
-    struct single_witness *w = to;
+    struct single_log *w = to;
 
     buf_add(&w->received, STR("closed\n"));
 }
 
 static void on_gone(void *to, struct str why)
 {
-    struct single_witness *w = to;
+    struct single_log *w = to;
 
     buf_printf(&w->received, "gone: %.*s\n", STR_ARG(why));
     assert_false(peer_lines_end(&w->server, false));
@@ -241,18 +241,18 @@ static void add_line(void *to, struct str line)
     buf_add(to, line);
 }
 
-static void single_open_witness(struct single_witness *w, struct log *l,
-                                const struct peer_lines_events *events)
+static void single_open_log(struct single_log *w, struct log *l,
+                            const struct peer_lines_events *events)
 {
     *l = (struct log){ .level = LOG_INFO, .write = add_line, .arg = &w->logged };
-    *w = (struct single_witness){ .app = { .log = l }, .loop = loop_new() };
+    *w = (struct single_log){ .app = { .log = l }, .loop = loop_new() };
     buf_init(&w->received, 1 << 16);
     buf_init(&w->logged, 1 << 16);
     driver_init(&w->drive, &w->app, w->loop, single_step, w, single_act, w);
     peer_lines_init(&w->server, &w->drive, EVENT_UPSTREAM_RECORD, LOG_INFO, events, w);
 }
 
-static void single_close_witness(struct single_witness *w)
+static void single_close_log(struct single_log *w)
 {
     peer_lines_release(&w->server);
     driver_release(&w->drive);
@@ -265,10 +265,10 @@ static void check(char *const *argv, bool end_on_record, const struct peer_lines
                   const char *received, const char *logged)
 {
     struct err e = ERR_NONE;
-    struct single_witness w;
+    struct single_log w;
     struct log l;
 
-    single_open_witness(&w, &l, events);
+    single_open_log(&w, &l, events);
     w.end_on_record = end_on_record;
     peer_lines_send(&w.server, STR("lost: it is not there yet"));
     assert_true(peer_lines_start(&w.server, w.loop, &(struct peer_target){ .argv = argv }, &e));
@@ -277,7 +277,7 @@ static void check(char *const *argv, bool end_on_record, const struct peer_lines
     loop_run(w.loop);
     assert_str(buf_str(&w.received), str_z(received));
     assert_str(buf_str(&w.logged), str_z(logged));
-    single_close_witness(&w);
+    single_close_log(&w);
 }
 
 static void messages_become_events_and_the_server_ends_on_request(void **state)
@@ -304,29 +304,29 @@ static void the_outcome_is_kept(void **state)
 {
     static char *const argv[] = { "sh", "-c", "printf '%05000d' 7 >&2; exit 3", NULL };
     struct err e = ERR_NONE;
-    struct single_witness w;
+    struct single_log w;
     struct log l;
 
     (void)state;
-    single_open_witness(&w, &l, &only_gone);
+    single_open_log(&w, &l, &only_gone);
     assert_true(peer_lines_start(&w.server, w.loop, &(struct peer_target){ .argv = argv }, &e));
     loop_run(w.loop);
     assert_int_equal(w.server.peer->outcome.exit_code, 3);
     assert_int_equal(w.server.peer->outcome.signum, 0);
     assert_int_equal(w.server.peer->outcome.last_stderr.len, 4096);
     assert_true(str_ends(buf_str(&w.received), STR("000\n")));
-    single_close_witness(&w);
+    single_close_log(&w);
 }
 
 static void a_failed_start_is_an_error(void **state)
 {
     static char *const argv[] = { "./no-such-program", NULL };
     struct err e = ERR_NONE;
-    struct single_witness w;
+    struct single_log w;
     struct log l;
 
     (void)state;
-    single_open_witness(&w, &l, &both);
+    single_open_log(&w, &l, &both);
     assert_false(
         peer_lines_start(&w.server, w.loop, &(struct peer_target){ .argv = argv }, &e));
     assert_int_equal(e.kind, ERR_PEER);
@@ -335,7 +335,7 @@ static void a_failed_start_is_an_error(void **state)
     assert_false(peer_lines_end(&w.server, false));
     loop_run(w.loop);
     assert_int_equal(w.received.len, 0);
-    single_close_witness(&w);
+    single_close_log(&w);
 }
 
 int main(void)

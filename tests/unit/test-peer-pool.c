@@ -5,7 +5,7 @@
 #include "test.h"
 
 /* Logs the events of servers, of the engine and of the observer. */
-struct witness {
+struct pool_run {
     struct app app;
     struct driver drive;
     struct peer_pool servers;
@@ -17,7 +17,7 @@ struct witness {
 
 static void step(void *engine, const struct event *ev)
 {
-    struct witness *w = engine;
+    struct pool_run *w = engine;
     unsigned long long number = ev->server;
 
     if (ev->kind == EVENT_UPSTREAM_CLOSED) {
@@ -42,14 +42,14 @@ static void act(void *to, const struct action *a)
 
 static void on_started(void *to, uint64_t number)
 {
-    struct witness *w = to;
+    struct pool_run *w = to;
 
     buf_printf(&w->reported, "%llu started\n", (unsigned long long)number);
 }
 
-static void on_noise(void *to, uint64_t number, struct str bytes, struct str why)
+static void on_invalid_line(void *to, uint64_t number, struct str bytes, struct str why)
 {
-    struct witness *w = to;
+    struct pool_run *w = to;
 
     buf_printf(&w->reported, "%llu noise '%.*s': %.*s\n", (unsigned long long)number,
                STR_ARG(bytes), STR_ARG(why));
@@ -57,7 +57,7 @@ static void on_noise(void *to, uint64_t number, struct str bytes, struct str why
 
 static void on_stderr(void *to, uint64_t number, struct str text)
 {
-    struct witness *w = to;
+    struct pool_run *w = to;
 
     buf_printf(&w->reported, "%llu stderr %.*s", (unsigned long long)number, STR_ARG(text));
 }
@@ -65,7 +65,7 @@ static void on_stderr(void *to, uint64_t number, struct str text)
 static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
 {
     struct str why = buf_str(&how->stop_reason);
-    struct witness *w = to;
+    struct pool_run *w = to;
 
     buf_printf(&w->reported, "%llu exited %d %d%s%.*s\n", (unsigned long long)number,
                how->exit_code, how->signum, why.len ? ": " : "", STR_ARG(why));
@@ -73,7 +73,7 @@ static void on_exited(void *to, uint64_t number, const struct peer_outcome *how)
 
 static void on_all_gone(void *to)
 {
-    struct witness *w = to;
+    struct pool_run *w = to;
 
     buf_add(&w->reported, STR("all gone\n"));
     loop_stop(w->loop);
@@ -81,24 +81,24 @@ static void on_all_gone(void *to)
 
 static const struct peer_pool_observer watch = {
     .started = on_started,
-    .non_message = on_noise,
+    .non_message = on_invalid_line,
     .stderr_text = on_stderr,
     .exited = on_exited,
     .all_exited = on_all_gone,
 };
 
-static void open_witness(struct witness *w, char *const *argv)
+static void open_pool_run(struct pool_run *w, char *const *argv)
 {
     static const struct log quiet = { .level = LOG_ERROR };
     const struct peer_target target = { .argv = argv };
 
-    *w = (struct witness){ .app = { .log = &quiet }, .loop = loop_new() };
+    *w = (struct pool_run){ .app = { .log = &quiet }, .loop = loop_new() };
     buf_init(&w->reported, 1 << 16);
     driver_init(&w->drive, &w->app, w->loop, step, w, act, w);
     peer_pool_init(&w->servers, w->loop, &w->drive, &target, &watch, w);
 }
 
-static void close_witness(struct witness *w)
+static void close_pool_run(struct pool_run *w)
 {
     peer_pool_release(&w->servers);
     driver_release(&w->drive);
@@ -106,7 +106,7 @@ static void close_witness(struct witness *w)
     buf_release(&w->reported);
 }
 
-static void start(struct witness *w, uint64_t number)
+static void start(struct pool_run *w, uint64_t number)
 {
     struct err e = ERR_NONE;
     int errnum;
@@ -119,10 +119,10 @@ static void messages_become_events_with_the_number_of_the_server(void **state)
     static char *const argv[] = {
         "sh", "-c", "read x; echo \"$x\"; echo noise; echo words >&2; cat >&2; exit 3", NULL
     };
-    struct witness w;
+    struct pool_run w;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     w.end_on_message = 5;
     start(&w, 5);
     peer_pool_send(&w.servers, 4, STR("{}")); /* of no server */
@@ -134,16 +134,16 @@ static void messages_become_events_with_the_number_of_the_server(void **state)
                                          "5 stderr words\n"
                                          "5 exited 3 0\n"
                                          "5 gone: 'sh' ended with exit code 3\n"));
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 static void the_end_of_the_last_server_is_reported(void **state)
 {
     static char *const argv[] = { "sh", "-c", "read x; echo \"$x\"; kill -9 $$", NULL };
-    struct witness w;
+    struct pool_run w;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     w.finish_on_message = true;
     start(&w, 1);
     peer_pool_send(&w.servers, 1, STR("{\"method\":\"m\"}"));
@@ -156,17 +156,17 @@ static void the_end_of_the_last_server_is_reported(void **state)
     buf_clear(&w.reported);
     peer_pool_finish(&w.servers);
     assert_str(buf_str(&w.reported), STR("all gone\n"));
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 static void a_server_that_reads_nothing_is_stopped(void **state)
 {
     static char *const argv[] = { "sleep", "60", NULL };
     static char much[1 << 20];
-    struct witness w;
+    struct pool_run w;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     memset(much, ' ', sizeof much);
     w.servers.queue_max = 2 * sizeof much;
     start(&w, 1);
@@ -177,33 +177,33 @@ static void a_server_that_reads_nothing_is_stopped(void **state)
                STR("1 started\n"
                    "1 exited 0 15: 'sleep' does not read its stdin; mcpreel ended it\n"
                    "1 gone: 'sleep' does not read its stdin; mcpreel ended it\n"));
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 static void a_server_that_closes_stdout_and_runs_on_is_ended(void **state)
 {
     static char *const argv[] = { "sh", "-c", "exec >&-; exec sleep 60", NULL };
-    struct witness w;
+    struct pool_run w;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     start(&w, 1);
     loop_run(w.loop);
     assert_str(buf_str(&w.reported),
                STR("1 started\n"
                    "1 exited 0 15: 'sh' closed stdout but did not exit; mcpreel ended it\n"
                    "1 gone: 'sh' closed stdout but did not exit; mcpreel ended it\n"));
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 static void a_server_that_runs_on_without_clients_is_ended(void **state)
 {
     static char *const argv[] = { "sh", "-c", "echo '{\"method\":\"m\"}'; exec sleep 60",
                                   NULL };
-    struct witness w;
+    struct pool_run w;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     w.end_on_message = 1;
     start(&w, 1);
     loop_run(w.loop);
@@ -213,35 +213,35 @@ static void a_server_that_runs_on_without_clients_is_ended(void **state)
             "1 said {\"method\":\"m\"}\n"
             "1 exited 0 15: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"
             "1 gone: 'sh' did not exit after its stdin was closed; mcpreel ended it\n"));
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 static void remaining_servers_are_killed(void **state)
 {
     static char *const argv[] = { "sleep", "60", NULL };
-    struct witness w;
+    struct pool_run w;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     start(&w, 1);
     start(&w, 2);
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 static void a_failed_start_is_an_error(void **state)
 {
     static char *const argv[] = { "./no-such-program", NULL };
     struct err e = ERR_NONE;
-    struct witness w;
+    struct pool_run w;
     int errnum = 0;
 
     (void)state;
-    open_witness(&w, argv);
+    open_pool_run(&w, argv);
     assert_false(peer_pool_start(&w.servers, 1, &errnum, &e));
     assert_int_equal(errnum, ENOENT);
     assert_int_equal(e.kind, ERR_PEER);
     assert_int_equal(w.reported.len, 0);
-    close_witness(&w);
+    close_pool_run(&w);
 }
 
 int main(void)

@@ -30,7 +30,7 @@ static void take(void *to, bool can_read, bool can_write)
     }
 }
 
-static int open_tap(struct recorder *t)
+static int open_reader(struct recorder *t)
 {
     int fds[2];
 
@@ -43,7 +43,7 @@ static int open_tap(struct recorder *t)
 static void only_requested_events_are_reported(void **state)
 {
     struct recorder t;
-    int other = open_tap(&t);
+    int other = open_reader(&t);
 
     (void)state;
     loop_run(t.loop); /* ends: nothing is wanted */
@@ -63,7 +63,7 @@ static void only_requested_events_are_reported(void **state)
 static void a_poll_may_be_closed_in_its_callback(void **state)
 {
     struct recorder t;
-    int other = open_tap(&t);
+    int other = open_reader(&t);
 
     (void)state;
     t.closes = true;
@@ -79,7 +79,7 @@ static void a_poll_may_be_closed_in_its_callback(void **state)
 static void watched_descriptors_are_not_inherited(void **state)
 {
     struct recorder t;
-    int other = open_tap(&t);
+    int other = open_reader(&t);
 
     (void)state;
     assert_true(fcntl(t.fd, F_GETFD) & FD_CLOEXEC);
@@ -92,7 +92,7 @@ static void watched_descriptors_are_not_inherited(void **state)
 static void a_reused_descriptor_can_be_watched_again(void **state)
 {
     struct recorder t;
-    int other = open_tap(&t), fds[2], was = t.fd;
+    int other = open_reader(&t), fds[2], was = t.fd;
 
     (void)state;
     fd_poll_set(t.watch, true, false);

@@ -9,14 +9,14 @@ enum {
     BLOCK_BYTES = PREFILTER_POSITIONS + PREFILTER_GRAM - 1
 }; /* what has to be there to be looked at */
 
-static unsigned draw(unsigned *seed, unsigned below)
+static unsigned random_below(unsigned *seed, unsigned below)
 {
     *seed = *seed * 1103515245u + 12345u;
     return (*seed >> 16) % below;
 }
 
 /* The same, place by place, in the plainest way there is. */
-static bool may_stand(const struct prefilter *s, const char *at)
+static bool may_match(const struct prefilter *s, const char *at)
 {
     for (unsigned bank = 0; bank < PREFILTER_BANKS; bank++) {
         unsigned groups = 0xff;
@@ -43,7 +43,7 @@ static uint64_t plainly(enum prefilter_unit unit, const struct prefilter *s, str
         uint64_t places = 0;
 
         for (size_t i = *at; i < next; i++)
-            places |= (uint64_t)may_stand(s, text.at + i) << (i - *at);
+            places |= (uint64_t)may_match(s, text.at + i) << (i - *at);
         if (places)
             return places;
         *at = next;
@@ -106,24 +106,26 @@ static void random_texts_are_filtered_like_position_by_position(void **state)
 
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        unsigned letters = round % 2 ? 3 : 1 + draw(&seed, 255), grams = draw(&seed, MANY);
+        unsigned letters = round % 2 ? 3 : 1 + random_below(&seed, 255),
+                 grams = random_below(&seed, MANY);
         char bytes[LONGEST], added[MANY][PREFILTER_GRAM];
         struct prefilter s = { .grams = 0 };
         struct str text;
 
         for (size_t i = 0; i < LONGEST; i++)
-            bytes[i] = (char)(draw(&seed, letters) * 37);
-        text = copy(str_n(bytes, draw(&seed, LONGEST + 1)));
+            bytes[i] = (char)(random_below(&seed, letters) * 37);
+        text = copy(str_n(bytes, random_below(&seed, LONGEST + 1)));
         for (unsigned i = 0; i < grams; i++) {
             if (i % 2)
-                memcpy(added[i], bytes + draw(&seed, LONGEST - PREFILTER_GRAM), PREFILTER_GRAM);
+                memcpy(added[i], bytes + random_below(&seed, LONGEST - PREFILTER_GRAM),
+                       PREFILTER_GRAM);
             else
                 for (int k = 0; k < PREFILTER_GRAM; k++)
-                    added[i][k] = (char)draw(&seed, 256);
+                    added[i][k] = (char)random_below(&seed, 256);
             prefilter_add(&s, added[i]);
         }
         for (enum prefilter_unit unit = PREFILTER_NONE; unit <= prefilter_best_unit(); unit++) {
-            for (size_t from = 0; from <= text.len; from += 1 + draw(&seed, 20))
+            for (size_t from = 0; from <= text.len; from += 1 + random_below(&seed, 20))
                 check_same(unit, &s, text, from);
             for (unsigned i = 0; i < grams; i++)
                 check_found(unit, &s, text, added[i]);
@@ -174,7 +176,7 @@ static void the_maximum_number_of_grams_is_found(void **state)
 
     (void)state;
     for (size_t i = 0; i < LONG; i++)
-        bytes[i] = (char)draw(&seed, 256);
+        bytes[i] = (char)random_below(&seed, 256);
     for (size_t i = 0; i < PREFILTER_MAX_GRAMS; i++)
         prefilter_add(&s, bytes + i * 12);
     for (enum prefilter_unit unit = PREFILTER_NONE; unit <= prefilter_best_unit(); unit++) {
@@ -196,7 +198,7 @@ static void most_other_positions_are_skipped(void **state)
 
     (void)state;
     for (size_t i = 0; i < LONG; i++)
-        bytes[i] = (char)(i % 2 ? 'a' + draw(&seed, 8) : draw(&seed, 256));
+        bytes[i] = (char)(i % 2 ? 'a' + random_below(&seed, 8) : random_below(&seed, 256));
     for (size_t i = 0; i < GRAMS; i++)
         prefilter_add(&s, bytes + i * 97);
     for (; (places = prefilter_next(&s, str_n(bytes, LONG), &at)); at += PREFILTER_POSITIONS)

@@ -124,7 +124,7 @@ static void end(struct bench *b)
 }
 
 /* Not earlier; how much later is the machine's business, up to a point. */
-static void assert_took(const struct bench *b, int64_t from_ms)
+static void assert_ended_after(const struct bench *b, int64_t from_ms)
 {
     int64_t ms = (clock_mono_us() - b->start_us) / 1000;
 
@@ -160,7 +160,7 @@ static void a_process_that_exits_with_its_stdin_gets_no_signal(void **state)
     run(&b);
     assert_int_equal(b.code, 4);
     assert_int_equal(b.hurried, 0);
-    assert_took(&b, 0);
+    assert_ended_after(&b, 0);
     end(&b);
 }
 
@@ -176,7 +176,7 @@ static void a_process_that_stays_gets_sigterm(void **state)
     run(&b);
     assert_int_equal(b.signum, SIGTERM);
     assert_int_equal(b.hurried, 1);
-    assert_took(&b, 800);
+    assert_ended_after(&b, 800);
     end(&b);
 }
 
@@ -191,7 +191,7 @@ static void a_process_that_ignores_sigterm_is_killed_with_its_group(void **state
     process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.signum, SIGKILL);
-    assert_took(&b, 1300);
+    assert_ended_after(&b, 1300);
     assert_true(all_are_gone(&b));
     end(&b);
 }
@@ -215,7 +215,7 @@ static void a_process_that_writes_gets_more_time(void **state)
     b.later = timer_new(b.loop, receive_output, &b);
     timer_set(b.later, 600);
     run(&b);
-    assert_took(&b, 1400);
+    assert_ended_after(&b, 1400);
     end(&b);
 }
 
@@ -256,7 +256,7 @@ static void a_process_that_writes_while_we_wait_for_a_processor_gets_more_time(v
 enum { BURNERS = 5, BURN_MS = 300 };
 
 /* Our own program, asked to use that much of a processor before it ends. */
-static int burn(void)
+static int use_processor(void)
 {
     struct timespec used = { 0 };
     char c;
@@ -325,7 +325,7 @@ static void the_requested_signal_is_sent(void **state)
     process_note_drained(b.process);
     run(&b);
     assert_int_equal(b.code, 7);
-    assert_took(&b, 0);
+    assert_ended_after(&b, 0);
     end(&b);
 }
 
@@ -352,7 +352,7 @@ static void pipes_held_by_descendants_are_closed_and_these_killed(void **state)
     start(&b, "echo; sleep 30 & exit 0");
     run(&b);
     assert_int_equal(b.code, 0);
-    assert_took(&b, 500);
+    assert_ended_after(&b, 500);
     assert_true(all_are_gone(&b));
     end(&b);
 }
@@ -365,11 +365,11 @@ static void remaining_output_may_arrive_late(void **state)
     start(&b, "echo; exit 0");
     b.busy = 2;
     run(&b);
-    assert_took(&b, 1500);
+    assert_ended_after(&b, 1500);
     end(&b);
 }
 
-static void ask_it(void *to)
+static void terminate_process(void *to)
 {
     struct bench *b = to;
 
@@ -383,10 +383,10 @@ static void on_request_remaining_output_is_not_waited_for(void **state)
     (void)state;
     start(&b, "echo; sleep 30 & exit 0");
     b.busy = 1000000;
-    b.later = timer_new(b.loop, ask_it, &b);
+    b.later = timer_new(b.loop, terminate_process, &b);
     timer_set(b.later, 700);
     run(&b);
-    assert_took(&b, 700);
+    assert_ended_after(&b, 700);
     assert_true(all_are_gone(&b));
     end(&b);
 }
@@ -469,5 +469,5 @@ int main(int argc, char **argv)
 
     (void)argv;
     alarm(120); /* a loop that does not end must not hang the tests */
-    return argc > 1 ? burn() : cmocka_run_group_tests(tests, NULL, NULL);
+    return argc > 1 ? use_processor() : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -305,7 +305,7 @@ static void a_hanging_disk_at_the_end_leaves_the_journal(void **state)
 }
 
 /* The same, until the user ends us by a second signal as any other program. */
-static ssize_t write_until_asked(const struct sys *sys, int fd, const void *from, size_t n)
+static ssize_t write_until_stopped(const struct sys *sys, int fd, const void *from, size_t n)
 {
     static int calls; /* one process, and one thread at a time */
     struct sigaction now;
@@ -333,7 +333,7 @@ static void a_second_signal_ends_the_wait_for_the_disk(void **state)
 
     (void)state;
     fault_init(&f);
-    f.sys.write = write_until_asked;
+    f.sys.write = write_until_stopped;
     run(&p, &f.sys, "--strict");
     assert_int_equal(p.code, -SIGTERM);
     program_release(&p);

@@ -4,15 +4,15 @@
 #include "test.h"
 
 /* Messages go through a pairing, as in every user of the module. */
-struct gathering {
+struct collected {
     struct sink sink;
     struct pairing pairs;
     struct recording_info info;
 };
 
-static bool gather(struct sink *self, const struct record *r, struct err *e)
+static bool collect_record(struct sink *self, const struct record *r, struct err *e)
 {
-    struct gathering *g = (struct gathering *)self;
+    struct collected *g = (struct collected *)self;
     const struct pairing_request *request = NULL;
     struct arena a = { 0 };
     struct mcp_message m = mcp_classify(r->message.msg, &a);
@@ -27,15 +27,15 @@ static bool gather(struct sink *self, const struct record *r, struct err *e)
     return true;
 }
 
-static void see(struct gathering *g, const char *traffic)
+static void see(struct collected *g, const char *traffic)
 {
-    *g = (struct gathering){ .sink = { gather } };
+    *g = (struct collected){ .sink = { collect_record } };
     pairing_init(&g->pairs);
     recording_info_init(&g->info);
     terse_feed(&g->sink, traffic);
 }
 
-static void forget(struct gathering *g)
+static void release_collected(struct collected *g)
 {
     pairing_release(&g->pairs);
     recording_info_release(&g->info);
@@ -43,7 +43,7 @@ static void forget(struct gathering *g)
 
 static void initialize_has_client_server_and_version(void **state)
 {
-    struct gathering g;
+    struct collected g;
 
     (void)state;
     see(&g, "c2s {'id':1,'method':'initialize','params':{'protocolVersion':'2025-11-25',"
@@ -53,12 +53,12 @@ static void initialize_has_client_server_and_version(void **state)
     assert_str(buf_str(&g.info.client_info), STR("{\"name\":\"c\"}"));
     assert_str(buf_str(&g.info.server_info), STR("{\"name\":\"s\"}"));
     assert_int_equal(g.info.sessions, 1);
-    forget(&g);
+    release_collected(&g);
 }
 
 static void stateless_messages_have_client_and_version_in_meta(void **state)
 {
-    struct gathering g;
+    struct collected g;
 
     (void)state;
     see(&g, "c2s {'id':1,'method':'tools/list','params':{'_meta':{"
@@ -70,12 +70,12 @@ static void stateless_messages_have_client_and_version_in_meta(void **state)
     assert_str(buf_str(&g.info.client_info), STR("{\"name\":\"c\"}"));
     assert_str(buf_str(&g.info.server_info), STR("{\"name\":\"s\"}"));
     assert_int_equal(g.info.sessions, 0);
-    forget(&g);
+    release_collected(&g);
 }
 
 static void the_latest_value_counts(void **state)
 {
-    struct gathering g;
+    struct collected g;
 
     (void)state;
     see(&g, "c2s {'id':1,'method':'initialize','params':{'clientInfo':{'name':'first'}}}\n"
@@ -86,12 +86,12 @@ static void the_latest_value_counts(void **state)
     assert_str(buf_str(&g.info.client_info), STR("{\"name\":\"second\"}"));
     assert_str(buf_str(&g.info.server_info), STR("{\"v\":2}"));
     assert_int_equal(g.info.sessions, 2);
-    forget(&g);
+    release_collected(&g);
 }
 
 static void client_info_is_read_from_the_clients_messages_only(void **state)
 {
-    struct gathering g;
+    struct collected g;
 
     (void)state;
     see(&g,
@@ -105,23 +105,23 @@ static void client_info_is_read_from_the_clients_messages_only(void **state)
     assert_int_equal(g.info.client_info.len, 0);
     assert_int_equal(g.info.server_info.len, 0);
     assert_int_equal(g.info.sessions, 0);
-    forget(&g);
+    release_collected(&g);
 }
 
 static void an_escaped_revision_is_decoded(void **state)
 {
-    struct gathering g;
+    struct collected g;
 
     (void)state;
     see(&g, "c2s {'id':1,'method':'initialize'}\n"
             "s2c {'id':1,'result':{'protocolVersion':'2025`u002d11-25'}}");
     assert_str(buf_str(&g.info.protocol), STR("2025-11-25"));
-    forget(&g);
+    release_collected(&g);
 }
 
 static void values_of_the_wrong_type_are_ignored(void **state)
 {
-    struct gathering g;
+    struct collected g;
 
     (void)state;
     see(&g, "c2s {'id':1,'method':'initialize','params':{'clientInfo':'c'}}\n"
@@ -129,12 +129,12 @@ static void values_of_the_wrong_type_are_ignored(void **state)
     assert_int_equal(g.info.protocol.len, 0);
     assert_int_equal(g.info.client_info.len, 0);
     assert_int_equal(g.info.server_info.len, 0);
-    forget(&g);
+    release_collected(&g);
 }
 
 static void a_too_long_value_is_not_kept(void **state)
 {
-    struct gathering g;
+    struct collected g;
     struct buf long_one;
 
     (void)state;
@@ -146,7 +146,7 @@ static void a_too_long_value_is_not_kept(void **state)
     see(&g, buf_z(&long_one));
     assert_int_equal(g.info.client_info.len, 0);
     assert_int_equal(g.info.sessions, 2);
-    forget(&g);
+    release_collected(&g);
     buf_release(&long_one);
 }
 

@@ -7,14 +7,14 @@
 #include "test.h"
 
 /* Writes lines of a recording, without what every one of them has. */
-struct paper {
+struct redacted_copy {
     struct sink sink;
     struct buf text;
 };
 
 static bool write_line(struct sink *self, const struct record *r, struct err *e)
 {
-    struct paper *p = (struct paper *)self;
+    struct redacted_copy *p = (struct redacted_copy *)self;
 
     (void)e;
     recording_line_write(&p->text, r);
@@ -23,7 +23,7 @@ static bool write_line(struct sink *self, const struct record *r, struct err *e)
 
 struct redaction_run {
     struct secret_rules secrets;
-    struct paper paper;
+    struct redacted_copy redacted_copy;
     struct redactor redactor;
     struct arena arena;
 };
@@ -32,21 +32,21 @@ static void start(struct redaction_run *d)
 {
     struct err e = ERR_NONE;
 
-    *d = (struct redaction_run){ .paper = { .sink = { write_line } } };
-    buf_init(&d->paper.text, 64 << 20);
+    *d = (struct redaction_run){ .redacted_copy = { .sink = { write_line } } };
+    buf_init(&d->redacted_copy.text, 64 << 20);
     secret_rules_init(&d->secrets);
     assert_true(secret_rules_add_value(&d->secrets, STR("KEY"), STR("hunter2"), &e));
     secret_rules_add_credentials(&d->secrets);
     assert_true(secret_rules_add_pattern(&d->secrets, STR("card [0-9]+"), &e));
     assert_true(secret_rules_seal(&d->secrets, &e));
-    redactor_init(&d->redactor, &d->secrets, &d->paper.sink);
+    redactor_init(&d->redactor, &d->secrets, &d->redacted_copy.sink);
 }
 
 static void stop(struct redaction_run *d)
 {
     redactor_release(&d->redactor);
     secret_rules_release(&d->secrets);
-    buf_release(&d->paper.text);
+    buf_release(&d->redacted_copy.text);
     arena_release(&d->arena);
 }
 
@@ -59,13 +59,13 @@ static void assert_line(struct redaction_run *d, const char *in, const char *wan
     struct buf line;
     size_t at;
 
-    buf_clear(&d->paper.text);
+    buf_clear(&d->redacted_copy.text);
     if (!recording_line_read(terse_scan(&s, in), &r, &d->arena, &at, &e))
         fail_msg("%s", e.msg);
     assert_true(d->redactor.sink.put(&d->redactor.sink, &r, &e));
     buf_init(&line, 1 << 20);
     buf_printf(&line, "%s\n", want);
-    assert_str(buf_str(&d->paper.text), terse_json(&d->arena, buf_z(&line)));
+    assert_str(buf_str(&d->redacted_copy.text), terse_json(&d->arena, buf_z(&line)));
     buf_release(&line);
     terse_scanned_release(&s);
 }
@@ -147,7 +147,7 @@ static void a_message_whose_secret_cannot_be_removed_becomes_a_gap(void **state)
     secret_rules_init(&d.secrets);
     assert_true(secret_rules_add_value(&d.secrets, STR("KEY"), STR("true,true"), &e));
     assert_true(secret_rules_seal(&d.secrets, &e));
-    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    redactor_init(&d.redactor, &d.secrets, &d.redacted_copy.sink);
     assert_line(&d, MESSAGE("'msg':{'method':'a','params':[true,true]},'us':5"),
                 "{'type':'gap','from':'client','messages':1,'bytes':35,"
                 "'why':'its secrets could not be redacted','us':5}");
@@ -167,7 +167,7 @@ static void a_secret_completed_by_a_placeholder_is_removed_completely(void **sta
     secret_rules_init(&d.secrets);
     assert_true(secret_rules_add_value(&d.secrets, STR("KEY"), STR("[REDACTED:KEY]"), &e));
     assert_true(secret_rules_seal(&d.secrets, &e));
-    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    redactor_init(&d.redactor, &d.secrets, &d.redacted_copy.sink);
     assert_line(&d, "{'type':'stderr','text':'a [REDACTED:KEY] b'}",
                 "{'type':'stderr','text':'[REDACTED]'}");
     stop(&d);
@@ -441,13 +441,13 @@ static void every_text_of_a_line_is_searched(void **state)
         size_t at;
 
         snprintf(line, sizeof line, lines[i][0], "hunter2");
-        buf_clear(&d.paper.text);
+        buf_clear(&d.redacted_copy.text);
         if (!recording_line_read(terse_scan(&s, line), &r, &d.arena, &at, &e))
             fail_msg("%s: %s", lines[i][1], e.msg);
         assert_true(d.redactor.sink.put(&d.redactor.sink, &r, &e));
-        if (strstr(buf_z(&d.paper.text), "hunter2") ||
-            !strstr(buf_z(&d.paper.text), "[REDACTED:KEY]"))
-            fail_msg("%s: %s", lines[i][1], buf_z(&d.paper.text));
+        if (strstr(buf_z(&d.redacted_copy.text), "hunter2") ||
+            !strstr(buf_z(&d.redacted_copy.text), "[REDACTED:KEY]"))
+            fail_msg("%s: %s", lines[i][1], buf_z(&d.redacted_copy.text));
         terse_scanned_release(&s);
     }
     stop(&d);
@@ -493,9 +493,10 @@ static void a_value_on_stderr_may_be_split_anywhere(void **state)
             feed_stderr(&d, str_n(output.at + a, b - a));
             feed_stderr(&d, str_skip(output, b));
             assert_true(d.redactor.sink.put(&d.redactor.sink, &end, &e));
-            assert_null(strstr(buf_z(&d.paper.text), "unter"));
-            assert_non_null(strstr(buf_z(&d.paper.text), "[REDACTED:KEY], and [REDACTED:KEY]"));
-            assert_non_null(strstr(buf_z(&d.paper.text), "last"));
+            assert_null(strstr(buf_z(&d.redacted_copy.text), "unter"));
+            assert_non_null(
+                strstr(buf_z(&d.redacted_copy.text), "[REDACTED:KEY], and [REDACTED:KEY]"));
+            assert_non_null(strstr(buf_z(&d.redacted_copy.text), "last"));
             stop(&d);
         }
 }
@@ -516,10 +517,12 @@ static void an_endless_stderr_line_is_not_held(void **state)
         feed_stderr(&d, str_n(piece, sizeof piece / 8 * 8));
     assert_true(d.redactor.held_stderr.len <= 2 << 20);
     assert_true(redactor_finish(&d.redactor, &e));
-    assert_null(strstr(buf_z(&d.paper.text), "unter"));
-    for (const char *at = buf_z(&d.paper.text); (at = strstr(at, "[REDACTED:KEY]")); at++)
+    assert_null(strstr(buf_z(&d.redacted_copy.text), "unter"));
+    for (const char *at = buf_z(&d.redacted_copy.text); (at = strstr(at, "[REDACTED:KEY]"));
+         at++)
         hits++;
-    assert_true(hits == 80 * (sizeof piece / 8) || strstr(buf_z(&d.paper.text), "[REDACTED]"));
+    assert_true(hits == 80 * (sizeof piece / 8) ||
+                strstr(buf_z(&d.redacted_copy.text), "[REDACTED]"));
     stop(&d);
 }
 
@@ -537,7 +540,7 @@ static void with_patterns_an_endless_stderr_line_is_dropped(void **state)
     secret_rules_init(&d.secrets);
     assert_true(secret_rules_add_pattern(&d.secrets, STR("from[^.]+until"), &e));
     assert_true(secret_rules_seal(&d.secrets, &e));
-    redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+    redactor_init(&d.redactor, &d.secrets, &d.redacted_copy.sink);
     d.redactor.stderr_in_pieces = true;
     memset(piece, 'q', sizeof piece);
     feed_stderr(&d, STR("before\nfrom"));
@@ -546,7 +549,7 @@ static void with_patterns_an_endless_stderr_line_is_dropped(void **state)
     feed_stderr(&d, STR("until"));
     feed_stderr(&d, STR(" and more\nbehind from x until y"));
     assert_true(redactor_finish(&d.redactor, &e));
-    assert_string_equal(buf_z(&d.paper.text),
+    assert_string_equal(buf_z(&d.redacted_copy.text),
                         "{\"type\":\"stderr\",\"text\":\"before\\n\"}\n"
                         "{\"type\":\"stderr\",\"text\":\"[REDACTED]\"}\n"
                         "{\"type\":\"stderr\",\"text\":\"\\n\"}\n"
@@ -571,16 +574,16 @@ static void a_value_of_several_lines_may_be_split_anywhere(void **state)
             assert_true(
                 secret_rules_add_value(&d.secrets, STR("KEY"), STR("ab1\ncd2\nef3\n"), &e));
             assert_true(secret_rules_seal(&d.secrets, &e));
-            redactor_init(&d.redactor, &d.secrets, &d.paper.sink);
+            redactor_init(&d.redactor, &d.secrets, &d.redacted_copy.sink);
             d.redactor.stderr_in_pieces = true;
             feed_stderr(&d, str_n(output.at, a));
             feed_stderr(&d, str_n(output.at + a, b - a));
             feed_stderr(&d, str_skip(output, b));
             assert_true(redactor_finish(&d.redactor, &e));
-            assert_null(strstr(buf_z(&d.paper.text), "ab1"));
-            assert_null(strstr(buf_z(&d.paper.text), "ef3"));
-            assert_non_null(strstr(buf_z(&d.paper.text), "x [REDACTED:KEY] y"));
-            assert_non_null(strstr(buf_z(&d.paper.text), "last"));
+            assert_null(strstr(buf_z(&d.redacted_copy.text), "ab1"));
+            assert_null(strstr(buf_z(&d.redacted_copy.text), "ef3"));
+            assert_non_null(strstr(buf_z(&d.redacted_copy.text), "x [REDACTED:KEY] y"));
+            assert_non_null(strstr(buf_z(&d.redacted_copy.text), "last"));
             stop(&d);
         }
 }

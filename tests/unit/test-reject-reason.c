@@ -23,12 +23,12 @@ static void texts_are_unique(void **state)
     }
 }
 
-static void ask_for_none(void)
+static void get_text_of_none(void)
 {
     reject_reason_text(REJECT_NONE);
 }
 
-static void ask_for_one_too_many(void)
+static void get_text_after_last(void)
 {
     reject_reason_status(REJECT_COUNT);
 }
@@ -36,8 +36,8 @@ static void ask_for_one_too_many(void)
 static void other_values_are_bugs(void **state)
 {
     (void)state;
-    assert_aborts(ask_for_none, "REJECT_NONE");
-    assert_aborts(ask_for_one_too_many, "REJECT_COUNT");
+    assert_aborts(get_text_of_none, "REJECT_NONE");
+    assert_aborts(get_text_after_last, "REJECT_COUNT");
 }
 
 int main(void)

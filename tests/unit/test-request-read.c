@@ -337,7 +337,7 @@ static void a_rejection_is_final(void **state)
     }
 }
 
-static enum reject_reason refusal_of(struct buf *head)
+static enum reject_reason reject_reason_of(struct buf *head)
 {
     struct str in = buf_str(head);
     struct request_head r;
@@ -389,11 +389,11 @@ static void limits_are_exact(void **state)
         enum reject_reason none = REJECT_NONE;
 
         compose_line(&head, (size_t)(REQUEST_HEAD_LINE_MAX + beyond));
-        assert_int_equal(refusal_of(&head), beyond > 0 ? REJECT_LINE_TOO_LONG : none);
+        assert_int_equal(reject_reason_of(&head), beyond > 0 ? REJECT_LINE_TOO_LONG : none);
         compose_head(&head, (size_t)(REQUEST_HEAD_BYTES_MAX + beyond));
-        assert_int_equal(refusal_of(&head), beyond > 0 ? REJECT_HEAD_TOO_LONG : none);
+        assert_int_equal(reject_reason_of(&head), beyond > 0 ? REJECT_HEAD_TOO_LONG : none);
         compose_fields(&head, (size_t)(REQUEST_HEAD_HEADERS_MAX + beyond));
-        assert_int_equal(refusal_of(&head), beyond > 0 ? REJECT_TOO_MANY_HEADERS : none);
+        assert_int_equal(reject_reason_of(&head), beyond > 0 ? REJECT_TOO_MANY_HEADERS : none);
     }
     buf_release(&head);
 }
@@ -421,7 +421,8 @@ static void requests_on_one_connection_follow_each_other(void **state)
 }
 
 /* All that came of a head, and what is left behind it. */
-static void tell(struct request_head *r, struct str first, struct str second, struct buf *seen)
+static void write_head(struct request_head *r, struct str first, struct str second,
+                       struct buf *seen)
 {
     enum request_head_next next = request_head_feed(r, &first);
 
@@ -455,13 +456,13 @@ static bool is_as_alone(struct str before, struct str text, size_t cut)
     buf_init(&want, 1 << 20);
     buf_init(&seen, 1 << 20);
     request_head_init(&r);
-    tell(&r, text, STR_NONE, &want);
+    write_head(&r, text, STR_NONE, &want);
     request_head_release(&r);
     request_head_init(&r);
-    tell(&r, before, STR_NONE, &seen);
+    write_head(&r, before, STR_NONE, &seen);
     request_head_clear(&r);
     assert_false(request_head_has_begun(&r));
-    tell(&r, a, b, &seen);
+    write_head(&r, a, b, &seen);
     again = r.same_as_previous;
     assert_str(buf_str(&seen), buf_str(&want));
     request_head_release(&r);

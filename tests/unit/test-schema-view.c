@@ -10,7 +10,7 @@ struct rig {
     struct arena arena;
 };
 
-static void look(struct rig *r, const char *schema)
+static void view_schema(struct rig *r, const char *schema)
 {
     struct json_val root = terse_scan(&r->text, schema);
 
@@ -30,7 +30,7 @@ static void check_nullable_string(const char *schema, bool nullable)
 {
     struct rig r;
 
-    look(&r, schema);
+    view_schema(&r, schema);
     assert_true(r.view.typed && r.view.complete);
     assert_int_equal(r.view.types, JSON_SCHEMA_STRING);
     assert_int_equal(r.view.nullable, nullable);
@@ -61,13 +61,13 @@ static void values_of_const_enum_and_constants_are_one(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
-        look(&r, schemas[i]);
+        view_schema(&r, schemas[i]);
         assert_true(r.view.has_values);
         assert_int_equal(r.view.value_count, 1);
         assert_false(r.view.nullable);
         end(&r);
     }
-    look(&r, "{'enum':['a',null]}");
+    view_schema(&r, "{'enum':['a',null]}");
     assert_int_equal(r.view.value_count, 1);
     assert_true(r.view.nullable);
     end(&r);
@@ -78,13 +78,14 @@ static void a_union_of_plain_types_is_a_set(void **state)
     struct rig r;
 
     (void)state;
-    look(&r, "{'anyOf':[{'type':'number'},{'type':'string','title':'s'}]}");
+    view_schema(&r, "{'anyOf':[{'type':'number'},{'type':'string','title':'s'}]}");
     assert_int_equal(r.view.types,
                      JSON_SCHEMA_NUMBER | JSON_SCHEMA_INTEGER | JSON_SCHEMA_STRING);
     assert_int_equal(r.view.branch_count, 0);
     end(&r);
-    look(&r, "{'anyOf':[{'type':'string','minLength':1},{'$ref':'#/$defs/o'},{'type':'null'}],"
-             "'$defs':{'o':{'type':'object'}}}");
+    view_schema(
+        &r, "{'anyOf':[{'type':'string','minLength':1},{'$ref':'#/$defs/o'},{'type':'null'}],"
+            "'$defs':{'o':{'type':'object'}}}");
     assert_int_equal(r.view.branch_count, 2);
     assert_int_equal(r.view.types, JSON_SCHEMA_STRING | JSON_SCHEMA_OBJECT);
     assert_true(r.view.nullable);
@@ -96,11 +97,11 @@ static void a_ref_to_itself_or_elsewhere_ends(void **state)
     struct rig r;
 
     (void)state;
-    look(&r, "{'$ref':'#'}");
+    view_schema(&r, "{'$ref':'#'}");
     assert_int_equal(r.view.part_count, 1);
     assert_true(r.view.complete);
     end(&r);
-    look(&r, "{'$ref':'https://example.com/x'}");
+    view_schema(&r, "{'$ref':'https://example.com/x'}");
     assert_false(r.view.complete);
     end(&r);
 }
@@ -110,8 +111,8 @@ static void own_keywords_come_before_those_of_a_ref(void **state)
     struct rig r;
 
     (void)state;
-    look(&r, "{'$ref':'#/$defs/a','description':'own',"
-             "'$defs':{'a':{'description':'other','maxLength':3}}}");
+    view_schema(&r, "{'$ref':'#/$defs/a','description':'own',"
+                    "'$defs':{'a':{'description':'other','maxLength':3}}}");
     assert_true(json_is(schema_view_member(&r.view, STR("description")), STR("own")));
     assert_str(json_raw(schema_view_get(&r.view, KEYWORD_MAX_LENGTH)), STR("3"));
     assert_false(json_exists(schema_view_get(&r.view, KEYWORD_MINIMUM)));
@@ -123,11 +124,11 @@ static void true_accepts_everything_and_false_nothing(void **state)
     struct rig r;
 
     (void)state;
-    look(&r, "true");
+    view_schema(&r, "true");
     assert_false(r.view.typed || r.view.never);
     assert_true(r.view.nullable);
     end(&r);
-    look(&r, "false");
+    view_schema(&r, "false");
     assert_true(r.view.never);
     end(&r);
 }

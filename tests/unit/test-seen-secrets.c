@@ -151,7 +151,7 @@ static const char *id_of(unsigned i)
 }
 
 /* Values of exchanges that are over. */
-static void pass_by(struct seen_secrets *l, unsigned from, unsigned to)
+static void add_numbered_secrets(struct seen_secrets *l, unsigned from, unsigned to)
 {
     for (unsigned i = from; i < to; i++) {
         struct seen_secrets_refs g = { .values = NULL };
@@ -173,7 +173,7 @@ static void held_values_are_kept_and_others_dropped_by_last_use(void **state)
     for (unsigned i = 0; i < ROUNDS * most; i += most / 4) {
         struct seen_secrets_refs g = { .values = NULL };
 
-        pass_by(&f.secrets, i, i + most / 4);
+        add_numbered_secrets(&f.secrets, i, i + most / 4);
         seen_secrets_add(&f.secrets, &g, STR("used"), STR("used-value-1"));
         seen_secrets_unref(&f.secrets, &g);
         assert_true(f.secrets.active <= most);

@@ -2,8 +2,8 @@
 
 #include "test.h"
 
-static void look(const struct session_ids *s, const char *id, enum session_state want,
-                 uint64_t number)
+static void assert_state(const struct session_ids *s, const char *id, enum session_state want,
+                         uint64_t number)
 {
     uint64_t got = 99;
 
@@ -23,8 +23,8 @@ static void sessions_are_numbered_in_order_of_appearance(void **state)
     assert_int_equal(session_ids_add(&s, STR("a"), &minted), 2);
     assert_int_equal(session_ids_add(&s, STR("b"), &minted), 1);
     assert_false(minted);
-    look(&s, "a", SESSION_LIVE, 2);
-    look(&s, "b", SESSION_LIVE, 1);
+    assert_state(&s, "a", SESSION_LIVE, 2);
+    assert_state(&s, "b", SESSION_LIVE, 1);
     session_ids_release(&s);
 }
 
@@ -37,10 +37,10 @@ static void an_ended_session_keeps_its_number(void **state)
     session_ids_init(&s);
     session_ids_add(&s, STR("a"), &minted);
     session_ids_end(&s, STR("a"));
-    look(&s, "a", SESSION_ENDED, 1);
+    assert_state(&s, "a", SESSION_ENDED, 1);
     assert_int_equal(session_ids_add(&s, STR("a"), &minted), 2);
     assert_true(minted);
-    look(&s, "a", SESSION_LIVE, 2);
+    assert_state(&s, "a", SESSION_LIVE, 2);
     session_ids_release(&s);
 }
 
@@ -53,11 +53,11 @@ static void a_session_may_have_several_ids(void **state)
     session_ids_init(&s);
     assert_int_equal(session_ids_add(&s, STR("a"), &minted), 1);
     session_ids_add_alias(&s, STR("b"), 1);
-    look(&s, "a", SESSION_LIVE, 1);
-    look(&s, "b", SESSION_LIVE, 1);
+    assert_state(&s, "a", SESSION_LIVE, 1);
+    assert_state(&s, "b", SESSION_LIVE, 1);
     assert_int_equal(session_ids_add(&s, STR("c"), &minted), 2);
     session_ids_add_alias(&s, STR("b"), 2);
-    look(&s, "b", SESSION_LIVE, 2);
+    assert_state(&s, "b", SESSION_LIVE, 2);
     session_ids_release(&s);
 }
 
@@ -67,10 +67,10 @@ static void an_id_that_the_server_did_not_issue_is_unknown(void **state)
 
     (void)state;
     session_ids_init(&s);
-    look(&s, "", SESSION_NONE, 0);
-    look(&s, "x", SESSION_UNKNOWN, 0);
+    assert_state(&s, "", SESSION_NONE, 0);
+    assert_state(&s, "x", SESSION_UNKNOWN, 0);
     session_ids_end(&s, STR("x"));
-    look(&s, "x", SESSION_UNKNOWN, 0);
+    assert_state(&s, "x", SESSION_UNKNOWN, 0);
     assert_string_equal(session_state_name(SESSION_UNKNOWN), "unknown");
     session_ids_release(&s);
 }

@@ -14,7 +14,7 @@ struct session_run {
     struct replay_shared host;
 };
 
-static void nothing(void *engine, const struct event *ev)
+static void ignore_event(void *engine, const struct event *ev)
 {
     (void)engine;
     (void)ev;
@@ -25,7 +25,7 @@ static void build(struct session_run *h, const char *recording)
     struct match_options how = { .mode = MATCH_BY_REQUEST };
 
     *h = (struct session_run){ .host = { .on_miss = ON_MISS_WARN } };
-    engine_run_init(&h->stepper, TO_SERVER, nothing, h);
+    engine_run_init(&h->stepper, TO_SERVER, ignore_event, h);
     loaded_index_init(&h->of, MATCH_BY_REQUEST, recording);
     actions_init(&h->actions, &h->stepper.out);
     matcher_init(&h->matcher, &h->of.index, &how, NULL);
@@ -39,7 +39,7 @@ static void build(struct session_run *h, const char *recording)
     session_shared_init(&h->host);
 }
 
-static void pull_down(struct session_run *h)
+static void close_run(struct session_run *h)
 {
     session_shared_release(&h->host);
     passthrough_release(&h->upstream);
@@ -86,7 +86,7 @@ static void each_client_gets_the_next_recorded_session(void **state)
                                "<< {'id':5,'result':{'of':1}}\n");
     for (int i = 0; i < 3; i++)
         session_release(&s[i]);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void a_second_initialize_gets_the_next_session(void **state)
@@ -106,7 +106,7 @@ static void a_second_initialize_gets_the_next_session(void **state)
                                            "<< {'id':2,'result':{'of':1}}\n");
     }
     session_release(&s);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void a_client_without_initialize_gets_the_next_session(void **state)
@@ -128,7 +128,7 @@ static void a_client_without_initialize_gets_the_next_session(void **state)
     }
     for (int i = 0; i < 3; i++)
         session_release(&s[i]);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void a_client_that_initializes_late_stays_in_its_session(void **state)
@@ -151,7 +151,7 @@ static void a_client_that_initializes_late_stays_in_its_session(void **state)
                    "<< {'id':5,'result':{'of':2}}\n<< {'id':5,'result':{'of':1}}\n");
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void an_unreadable_recording_ends_the_session(void **state)
@@ -170,7 +170,7 @@ static void an_unreadable_recording_ends_the_session(void **state)
     assert_true(h.host.must_end);
     assert_int_equal(h.host.exit_code, 5);
     session_release(&s);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void an_unreadable_initialize_response_is_an_error(void **state)
@@ -188,7 +188,7 @@ static void an_unreadable_initialize_response_is_an_error(void **state)
                                "report error the recording has changed since it was read\n");
     assert_int_equal(h.host.exit_code, 5);
     session_release(&s);
-    pull_down(&h);
+    close_run(&h);
 }
 
 #define MODERN                                                                                 \
@@ -209,7 +209,7 @@ static void stateless_requests_use_no_session(void **state)
     assert_actions(&h.stepper, "<< {'id':2,'result':{}}\n<< {'id':5,'result':{'of':1}}\n");
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
-    pull_down(&h);
+    close_run(&h);
 }
 
 #define INITIALIZE(version)                                                                    \
@@ -238,7 +238,7 @@ static void a_client_whose_version_is_known_late_gets_matching_sessions(void **s
     assert_actions(&h.stepper,
                    "<< {'id':5,'result':{'of':1}}\n<< {'id':1,'result':{'of':2}}\n");
     session_release(&s);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void a_refused_client_without_any_response_is_remembered(void **state)
@@ -260,7 +260,7 @@ static void a_refused_client_without_any_response_is_remembered(void **state)
     assert_int_equal(h.host.refused_clients, 1);
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
-    pull_down(&h);
+    close_run(&h);
 }
 
 static void a_refused_client_may_be_a_later_successful_one(void **state)
@@ -279,7 +279,7 @@ static void a_refused_client_may_be_a_later_successful_one(void **state)
     assert_false(h.host.shared_refused || h.host.refused_clients);
     for (int i = 0; i < 2; i++)
         session_release(&s[i]);
-    pull_down(&h);
+    close_run(&h);
 }
 
 int main(void)

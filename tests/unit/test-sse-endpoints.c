@@ -4,8 +4,8 @@
 #include "trace/limits.h"
 
 /* "TARGET told TEXT", or why not. */
-static struct str came_to(const char *server, const char *host, const char *path,
-                          const char *endpoint, struct arena *a)
+static struct str resolved(const char *server, const char *host, const char *path,
+                           const char *endpoint, struct arena *a)
 {
     struct url_rewrite_client client = { str_z(host), str_z(path) };
     struct sse_endpoints_event found;
@@ -23,7 +23,7 @@ static struct str came_to(const char *server, const char *host, const char *path
 #define assert_comes_to(server, host, path, endpoint, want)                                    \
     do {                                                                                       \
         struct arena a_ = { 0 };                                                               \
-        assert_str(came_to(server, host, path, endpoint, &a_), str_z(want));                   \
+        assert_str(resolved(server, host, path, endpoint, &a_), str_z(want));                  \
         arena_release(&a_);                                                                    \
     } while (0)
 
@@ -76,7 +76,7 @@ static void an_endpoint_on_another_origin_is_rejected(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
         struct arena a = { 0 };
-        struct str got = came_to(here, "localhost:5", "/sse", elsewhere[i], &a);
+        struct str got = resolved(here, "localhost:5", "/sse", elsewhere[i], &a);
 
         if (str_find(got, '?') < got.len || str_starts(got, STR("/")))
             fail_msg("'%s' came to %.*s", elsewhere[i], STR_ARG(got));

@@ -20,7 +20,7 @@
     "{'id':0,'method':'initialize','params':{'clientInfo':{'name':'cli','version':'1'}}}\n"    \
     "s2c {'id':0,'result':{'protocolVersion':'2025-11-25','serverInfo':{'name':'srv'}}}\n"
 
-static void tell(struct stats *s, const char *input)
+static void feed_traffic(struct stats *s, const char *input)
 {
     stats_init(s);
     terse_feed(&s->sink, input);
@@ -32,12 +32,12 @@ static void messages_are_counted_by_direction_and_kind(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "c2s {'id':1,'method':'ping'}\n"
-                    "c2s {'id':2,'method':'ping'}\n"
-                    "s2c {'id':1,'result':{}}\n"
-                    "s2c {'id':2,'error':{'code':1,'message':''}}\n"
-                    "s2c {'method':'notifications/message'}\n"
-                    "s2c {'neither':'nor'}\n");
+    feed_traffic(&s, HEADER "c2s {'id':1,'method':'ping'}\n"
+                            "c2s {'id':2,'method':'ping'}\n"
+                            "s2c {'id':1,'result':{}}\n"
+                            "s2c {'id':2,'error':{'code':1,'message':''}}\n"
+                            "s2c {'method':'notifications/message'}\n"
+                            "s2c {'neither':'nor'}\n");
     assert_int_equal(s.messages[TO_SERVER][MCP_REQUEST], 2);
     assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 1);
     assert_int_equal(s.messages[TO_CLIENT][MCP_ERROR], 1);
@@ -53,10 +53,11 @@ static void the_header_is_kept(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, "| {'type':'header','version':'1.0','recorded_at':'2026-11-15T21:00:00Z',"
-             "'upstream':'python server.py','thoughtjack_version':'0.3.0','name':'nightly',"
-             "'tags':['ci'],'producer':{'name':'mcpreel','version':'0.1.0'},"
-             "'command':['python','server.py'],'transport':'stdio'}\n");
+    feed_traffic(&s,
+                 "| {'type':'header','version':'1.0','recorded_at':'2026-11-15T21:00:00Z',"
+                 "'upstream':'python server.py','thoughtjack_version':'0.3.0','name':'nightly',"
+                 "'tags':['ci'],'producer':{'name':'mcpreel','version':'0.1.0'},"
+                 "'command':['python','server.py'],'transport':'stdio'}\n");
     assert_true(s.header.present);
     assert_str(s.header.version, STR("1.0"));
     assert_int_equal(s.header.recorded_us, INT64_C(1794776400000000));
@@ -79,12 +80,13 @@ static void texts_of_a_header_are_cut_and_too_long_lists_dropped(void **state)
 
     (void)state;
     memset(word, 'x', LONG);
-    tell(&s, arena_printf(&a,
-                          "| {'type':'header','version':'1.0','recorded_at':"
-                          "'2026-11-15T21:00:00Z','upstream':'%s','thoughtjack_version':'',"
-                          "'command':['%s']}\n",
-                          word, word)
-                 .at);
+    feed_traffic(&s,
+                 arena_printf(&a,
+                              "| {'type':'header','version':'1.0','recorded_at':"
+                              "'2026-11-15T21:00:00Z','upstream':'%s','thoughtjack_version':'',"
+                              "'command':['%s']}\n",
+                              word, word)
+                     .at);
     assert_int_equal(s.header.upstream.len, STATS_TEXT);
     assert_int_equal(s.header.command.len, 0);
     stats_release(&s);
@@ -96,13 +98,13 @@ static void each_initialize_starts_a_session(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "c2s {'id':9,'method':'ping'}\n" INITIALIZE
-                    "c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
-                    "s2c {'id':1,'result':{'isError':true}}\n"
-                    "conn=2 c2s {'id':0,'method':'initialize','params':{'clientInfo':"
-                    "{'name':'other'}}}\n"
-                    "s2c {'id':5,'method':'ping'}\n" INITIALIZE
-                    "conn=2 c2s {'id':6,'method':'ping'}\n");
+    feed_traffic(&s, HEADER "c2s {'id':9,'method':'ping'}\n" INITIALIZE
+                            "c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
+                            "s2c {'id':1,'result':{'isError':true}}\n"
+                            "conn=2 c2s {'id':0,'method':'initialize','params':{'clientInfo':"
+                            "{'name':'other'}}}\n"
+                            "s2c {'id':5,'method':'ping'}\n" INITIALIZE
+                            "conn=2 c2s {'id':6,'method':'ping'}\n");
     assert_int_equal(s.session_count, 3);
     assert_int_equal(s.sessions[0].messages, 5);
     assert_int_equal(s.sessions[0].requests, 2);
@@ -126,15 +128,15 @@ static void http_sessions_are_counted_by_number(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s,
-         HEADER "conn=1 x=1 c2s {'id':0,'method':'initialize'}\n"
-                "conn=1 session=1 x=1 s2c {'id':0,'result':{'protocolVersion':'2025-11-25'}}\n"
-                "conn=2 session=1 x=2 c2s {'id':1,'method':'ping'}\n"
-                "conn=4 session=2 x=4 c2s {'id':0,'method':'initialize'}\n"
-                "conn=3 session=2 x=3 stream=1 s2c {'id':0,'result':{'protocolVersion':"
-                "'2024-11-05'}}\n"
-                "conn=3 session=2 x=3 stream=1 s2c {'method':'a'}\n"
-                "conn=1 session=1 x=5 c2s {'id':2,'method':'ping'}\n");
+    feed_traffic(&s, HEADER
+                 "conn=1 x=1 c2s {'id':0,'method':'initialize'}\n"
+                 "conn=1 session=1 x=1 s2c {'id':0,'result':{'protocolVersion':'2025-11-25'}}\n"
+                 "conn=2 session=1 x=2 c2s {'id':1,'method':'ping'}\n"
+                 "conn=4 session=2 x=4 c2s {'id':0,'method':'initialize'}\n"
+                 "conn=3 session=2 x=3 stream=1 s2c {'id':0,'result':{'protocolVersion':"
+                 "'2024-11-05'}}\n"
+                 "conn=3 session=2 x=3 stream=1 s2c {'method':'a'}\n"
+                 "conn=1 session=1 x=5 c2s {'id':2,'method':'ping'}\n");
     assert_int_equal(s.session_count, 2);
     assert_int_equal(s.sessions[0].messages, 4);
     assert_str(s.sessions[0].protocol, STR("2025-11-25"));
@@ -148,14 +150,14 @@ static void sessions_have_a_duration(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "@1000 c2s {'id':0,'method':'initialize'}\n"
-                    "@4000 s2c {'id':0,'result':{}}\n");
+    feed_traffic(&s, HEADER "@1000 c2s {'id':0,'method':'initialize'}\n"
+                            "@4000 s2c {'id':0,'result':{}}\n");
     assert_int_equal(s.sessions[0].first_us, 1000);
     assert_int_equal(s.sessions[0].last_us, 4000);
     assert_int_equal(s.duration_us, 4000);
     stats_release(&s);
-    tell(&s, HEADER "@5000 c2s {'id':0,'method':'initialize'}\n"
-                    "@4000 s2c {'id':0,'result':{}}\n");
+    feed_traffic(&s, HEADER "@5000 c2s {'id':0,'method':'initialize'}\n"
+                            "@4000 s2c {'id':0,'result':{}}\n");
     assert_int_equal(s.sessions[0].last_us, 5000);
     stats_release(&s);
 }
@@ -165,11 +167,12 @@ static void the_stateless_protocol_has_no_sessions_but_client_and_server(void **
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "c2s {'id':1,'method':'tools/list','params':{'_meta':{"
-                    "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
-                    "'io.modelcontextprotocol/clientInfo':{'name':'cli','version':'2'}}}}\n"
-                    "s2c {'id':1,'result':{'resultType':'complete','tools':[],'_meta':{"
-                    "'io.modelcontextprotocol/serverInfo':{'name':'srv'}}}}\n");
+    feed_traffic(&s,
+                 HEADER "c2s {'id':1,'method':'tools/list','params':{'_meta':{"
+                        "'io.modelcontextprotocol/protocolVersion':'2026-07-28',"
+                        "'io.modelcontextprotocol/clientInfo':{'name':'cli','version':'2'}}}}\n"
+                        "s2c {'id':1,'result':{'resultType':'complete','tools':[],'_meta':{"
+                        "'io.modelcontextprotocol/serverInfo':{'name':'srv'}}}}\n");
     assert_int_equal(s.session_count, 0);
     assert_str(s.protocol, STR("2026-07-28"));
     assert_str(s.client.name, STR("cli"));
@@ -202,13 +205,13 @@ static void errors_are_counted_by_code_and_side(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s,
-         HEADER "c2s {'id':1,'method':'a'}\ns2c {'id':1,'error':{'code':-32601}}\n"
-                "c2s {'id':2,'method':'a'}\ns2c {'id':2,'error':{'code':-32601.0}}\n"
-                "s2c {'id':1,'method':'b'}\nc2s {'id':1,'error':{'code':-32601}}\n"
-                "c2s {'id':3,'method':'a'}\ns2c {'id':3,'error':{'code':'x'}}\n"
-                "c2s {'id':4,'method':'tools/call'}\ns2c {'id':4,'result':{'isError':true}}\n"
-                "s2c {'id':null,'error':{'code':-32700}}\n");
+    feed_traffic(&s, HEADER
+                 "c2s {'id':1,'method':'a'}\ns2c {'id':1,'error':{'code':-32601}}\n"
+                 "c2s {'id':2,'method':'a'}\ns2c {'id':2,'error':{'code':-32601.0}}\n"
+                 "s2c {'id':1,'method':'b'}\nc2s {'id':1,'error':{'code':-32601}}\n"
+                 "c2s {'id':3,'method':'a'}\ns2c {'id':3,'error':{'code':'x'}}\n"
+                 "c2s {'id':4,'method':'tools/call'}\ns2c {'id':4,'result':{'isError':true}}\n"
+                 "s2c {'id':null,'error':{'code':-32700}}\n");
     assert_int_equal(s.codes.count, 4);
     code = s.codes.rows[0];
     assert_int_equal(code->code, -32601);
@@ -228,17 +231,17 @@ static void a_failed_task_without_error_message_is_counted(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s,
-         HEADER "c2s {'id':1,'method':'tools/call'}\n"
-                "s2c {'id':1,'result':{'resultType':'task','taskId':'a','status':'working'}}\n"
-                "c2s {'id':2,'method':'tasks/get','params':{'taskId':'a'}}\n"
-                "s2c {'id':2,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
-                "c2s {'id':3,'method':'tasks/get','params':{'taskId':'a'}}\n"
-                "s2c {'id':3,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
-                "c2s {'id':4,'method':'tools/call'}\n"
-                "s2c {'id':4,'result':{'resultType':'task','taskId':'b','status':'working'}}\n"
-                "s2c {'method':'notifications/tasks','params':{'taskId':'b',"
-                "'status':'completed','result':{'isError':true}}}\n");
+    feed_traffic(&s, HEADER
+                 "c2s {'id':1,'method':'tools/call'}\n"
+                 "s2c {'id':1,'result':{'resultType':'task','taskId':'a','status':'working'}}\n"
+                 "c2s {'id':2,'method':'tasks/get','params':{'taskId':'a'}}\n"
+                 "s2c {'id':2,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
+                 "c2s {'id':3,'method':'tasks/get','params':{'taskId':'a'}}\n"
+                 "s2c {'id':3,'result':{'taskId':'a','status':'failed','error':{'code':-9}}}\n"
+                 "c2s {'id':4,'method':'tools/call'}\n"
+                 "s2c {'id':4,'result':{'resultType':'task','taskId':'b','status':'working'}}\n"
+                 "s2c {'method':'notifications/tasks','params':{'taskId':'b',"
+                 "'status':'completed','result':{'isError':true}}}\n");
     assert_int_equal(s.codes.count, 1);
     code = s.codes.rows[0];
     assert_int_equal(code->code, -9);
@@ -253,11 +256,12 @@ static void advertised_and_called_tools_are_counted(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "c2s {'id':1,'method':'tools/list'}\n"
-                    "s2c {'id':1,'result':{'tools':[{'name':'a'},{'name':'b'},{'no':1},7]}}\n"
-                    "c2s {'id':2,'method':'tools/call','params':{'name':'b'}}\n"
-                    "s2c {'id':3,'method':'tools/call','params':{'name':'a'}}\n"
-                    "s2c {'id':2,'result':{}}\n");
+    feed_traffic(&s, HEADER
+                 "c2s {'id':1,'method':'tools/list'}\n"
+                 "s2c {'id':1,'result':{'tools':[{'name':'a'},{'name':'b'},{'no':1},7]}}\n"
+                 "c2s {'id':2,'method':'tools/call','params':{'name':'b'}}\n"
+                 "s2c {'id':3,'method':'tools/call','params':{'name':'a'}}\n"
+                 "s2c {'id':2,'result':{}}\n");
     assert_int_equal(s.tools.count, 2);
     tool = s.tools.rows[0];
     assert_str(tool->name, STR("a"));
@@ -274,9 +278,9 @@ static void notifications_are_counted_by_method_and_side(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "s2c {'method':'notifications/progress'}\n"
-                    "c2s {'method':'notifications/progress'}\n"
-                    "s2c {'method':'notifications/progress'}\n");
+    feed_traffic(&s, HEADER "s2c {'method':'notifications/progress'}\n"
+                            "c2s {'method':'notifications/progress'}\n"
+                            "s2c {'method':'notifications/progress'}\n");
     assert_int_equal(s.notifications.count, 2);
     n = s.notifications.rows[0];
     assert_str(n->method, STR("notifications/progress"));
@@ -286,11 +290,12 @@ static void notifications_are_counted_by_method_and_side(void **state)
 }
 
 /* The only thing that is odd must be `what`, so often; the footer aside. */
-static void assert_odd(const char *input, enum stats_finding_kind what, uint64_t count)
+static void assert_finding_count(const char *input, enum stats_finding_kind what,
+                                 uint64_t count)
 {
     struct stats s;
 
-    tell(&s, input);
+    feed_traffic(&s, input);
     for (enum stats_finding_kind i = 0; i < STATS_FINDING_COUNT; i++) {
         uint64_t want = i == what ? count : 0;
         if (i == STATS_NO_FOOTER && what != STATS_NO_FOOTER)
@@ -310,9 +315,10 @@ static void assert_odd(const char *input, enum stats_finding_kind what, uint64_t
 static void a_complete_recording_has_no_findings(void **state)
 {
     (void)state;
-    assert_odd(HEADER INITIALIZE "c2s {'method':'notifications/initialized'}\n" PING(1)
-                   FOOT(3, 2, 5, 0),
-               STATS_NO_FOOTER, 0);
+    assert_finding_count(HEADER INITIALIZE
+                         "c2s {'method':'notifications/initialized'}\n" PING(1)
+                             FOOT(3, 2, 5, 0),
+                         STATS_NO_FOOTER, 0);
 }
 
 /* Each story has one thing that is odd, so often. */
@@ -410,7 +416,7 @@ static void each_finding_is_found_alone(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof oddities / sizeof *oddities; i++)
-        assert_odd(oddities[i].input, oddities[i].what, oddities[i].count);
+        assert_finding_count(oddities[i].input, oddities[i].what, oddities[i].count);
 }
 
 static void features_that_the_format_lacks_are_no_findings(void **state)
@@ -448,10 +454,11 @@ static void without_a_process_record_there_is_no_finding_about_its_exit(void **s
     struct stats s;
 
     (void)state;
-    tell(&s, HTTP_HEADER ENDED_WITH_4);
+    feed_traffic(&s, HTTP_HEADER ENDED_WITH_4);
     assert_int_equal(s.findings[STATS_SERVER_EXIT].count, 0);
     stats_release(&s);
-    tell(&s, HTTP_HEADER ENDED_WITH_4 HEADER ENDED_WITH_4); /* each header is for its own */
+    feed_traffic(&s,
+                 HTTP_HEADER ENDED_WITH_4 HEADER ENDED_WITH_4); /* each header is for its own */
     assert_int_equal(s.findings[STATS_SERVER_EXIT].count, 1);
     stats_release(&s);
 }
@@ -474,19 +481,20 @@ static void the_first_of_each_kind_is_shown(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER PING(1) "s2c {'id':8,'result':{}}\ns2c {'id':9,'result':{}}\n"
-                            "| {'type':'raw','from':'server','text':'hello'}\n"
-                            "| {'type':'raw','from':'server','text':'world'}\n"
-                            "| {'type':'proc','ev':'exit','signal':9}\n");
+    feed_traffic(&s, HEADER PING(1) "s2c {'id':8,'result':{}}\ns2c {'id':9,'result':{}}\n"
+                                    "| {'type':'raw','from':'server','text':'hello'}\n"
+                                    "| {'type':'raw','from':'server','text':'world'}\n"
+                                    "| {'type':'proc','ev':'exit','signal':9}\n");
     assert_int_equal(s.findings[STATS_UNMATCHED_RESPONSE].seq, 3);
     assert_str(s.findings[STATS_SERVER_NON_MESSAGE].example, STR("hello"));
     assert_int_equal(s.findings[STATS_SERVER_NON_MESSAGE].seq, 0);
     assert_str(s.findings[STATS_SERVER_EXIT].example, STR("signal 9"));
     stats_release(&s);
-    tell(&s, HEADER "| {'type':'proc','ev':'exit','signal':15,'why':'mcpreel ended it'}\n");
+    feed_traffic(&s,
+                 HEADER "| {'type':'proc','ev':'exit','signal':15,'why':'mcpreel ended it'}\n");
     assert_str(s.findings[STATS_SERVER_EXIT].example, STR("signal 15: mcpreel ended it"));
     stats_release(&s);
-    tell(&s, HEADER "| {'type':'proc','ev':'failed','why':'not there'}\n");
+    feed_traffic(&s, HEADER "| {'type':'proc','ev':'failed','why':'not there'}\n");
     assert_str(s.findings[STATS_SERVER_EXIT].example, STR("not there"));
     stats_release(&s);
 }
@@ -508,13 +516,14 @@ static void the_reason_of_a_missing_response_is_reported_if_known(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "session=1 x=1 c2s {'id':1,'method':'nobody knows'}\n"
-                    "session=1 x=2 c2s {'id':2,'method':'ping'}\n"
-                    "session=1 x=3 c2s {'id':3,'method':'ping'}\n"
-                    "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
-                    "'exchange':2,'why':'the server is gone'}\n"
-                    "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
-                    "'exchange':3,'why':'mcpreel was ended'}\n");
+    feed_traffic(&s,
+                 HEADER "session=1 x=1 c2s {'id':1,'method':'nobody knows'}\n"
+                        "session=1 x=2 c2s {'id':2,'method':'ping'}\n"
+                        "session=1 x=3 c2s {'id':3,'method':'ping'}\n"
+                        "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
+                        "'exchange':2,'why':'the server is gone'}\n"
+                        "| {'type':'http','ev':'end','by':'mcpreel','clean':false,'session':1,"
+                        "'exchange':3,'why':'mcpreel was ended'}\n");
     assert_int_equal(s.findings[STATS_UNANSWERED].count, 3);
     assert_str(s.findings[STATS_UNANSWERED].example, STR("the server is gone"));
     stats_release(&s);
@@ -525,13 +534,13 @@ static void several_recordings_in_one_file_are_separate(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s,
-         HEADER "@1000 c2s {'id':0,'method':'initialize'}\n"
-                "@2000 c2s {'id':1,'method':'ping'}\n" HEADER
-                "| {'type':'message','seq':1,'ts':'2026-11-15T22:00:00Z','dir':'c2s','us':10,"
-                "'msg':{'id':1,'method':'ping'}}\n"
-                "| {'type':'message','seq':2,'ts':'2026-11-15T22:00:00Z','dir':'s2c','us':500,"
-                "'msg':{'id':1,'result':{}}}\n" FOOT(1, 1, 2, 0));
+    feed_traffic(&s, HEADER
+                 "@1000 c2s {'id':0,'method':'initialize'}\n"
+                 "@2000 c2s {'id':1,'method':'ping'}\n" HEADER
+                 "| {'type':'message','seq':1,'ts':'2026-11-15T22:00:00Z','dir':'c2s','us':10,"
+                 "'msg':{'id':1,'method':'ping'}}\n"
+                 "| {'type':'message','seq':2,'ts':'2026-11-15T22:00:00Z','dir':'s2c','us':500,"
+                 "'msg':{'id':1,'result':{}}}\n" FOOT(1, 1, 2, 0));
     assert_int_equal(s.op_stats.unanswered, 2);
     assert_int_equal(s.findings[STATS_SEQ_ORDER].count, 0);
     assert_int_equal(s.findings[STATS_TIME_ORDER].count, 0);
@@ -550,12 +559,13 @@ static void without_monotonic_time_dates_are_used(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "| {'type':'message','seq':1,'ts':'2026-11-15T21:00:01Z','dir':'c2s',"
-                    "'msg':{'id':1,'method':'ping'}}\n"
-                    "| {'type':'message','seq':2,'ts':'2026-11-15T21:00:00.5Z','dir':'c2s',"
-                    "'msg':{'id':2,'method':'ping'}}\n"
-                    "| {'type':'message','seq':3,'ts':'2026-11-15T21:00:03Z','dir':'s2c',"
-                    "'msg':{'id':1,'result':{}}}\n");
+    feed_traffic(&s,
+                 HEADER "| {'type':'message','seq':1,'ts':'2026-11-15T21:00:01Z','dir':'c2s',"
+                        "'msg':{'id':1,'method':'ping'}}\n"
+                        "| {'type':'message','seq':2,'ts':'2026-11-15T21:00:00.5Z','dir':'c2s',"
+                        "'msg':{'id':2,'method':'ping'}}\n"
+                        "| {'type':'message','seq':3,'ts':'2026-11-15T21:00:03Z','dir':'s2c',"
+                        "'msg':{'id':1,'result':{}}}\n");
     assert_int_equal(s.duration_us, 3000000);
     assert_int_equal(((const struct op_stats_row *)s.op_stats.rows.rows[0])->times.total->max,
                      2000000);
@@ -568,8 +578,8 @@ static void a_recording_lasts_until_its_latest_time(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s,
-         HEADER "@50 c2s {'method':'a'}\n@900 c2s {'method':'a'}\n@70 c2s {'method':'a'}\n");
+    feed_traffic(&s, HEADER
+                 "@50 c2s {'method':'a'}\n@900 c2s {'method':'a'}\n@70 c2s {'method':'a'}\n");
     assert_int_equal(s.duration_us, 900);
     stats_release(&s);
 }
@@ -579,16 +589,17 @@ static void extreme_numbers_do_not_overflow(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "| {'type':'message','seq':1,'ts':'0000-01-01T00:00:00Z','dir':'c2s',"
-                    "'us':-9223372036854775808,'msg':{'id':1,'method':'ping'}}\n"
-                    "| {'type':'message','seq':2,'ts':'9999-12-31T23:59:59Z','dir':'s2c',"
-                    "'us':9223372036854775807,'msg':{'id':1,'result':{}}}\n"
-                    "| {'type':'gap','messages':9223372036854775807,"
-                    "'bytes':9223372036854775807,'why':''}\n"
-                    "| {'type':'gap','messages':9223372036854775807,"
-                    "'bytes':9223372036854775807,'why':''}\n" HEADER
-                    "| {'type':'message','seq':1,'ts':'0000-01-01T00:00:00Z','dir':'c2s',"
-                    "'us':9223372036854775807,'msg':{'id':1,'method':'initialize'}}\n");
+    feed_traffic(&s,
+                 HEADER "| {'type':'message','seq':1,'ts':'0000-01-01T00:00:00Z','dir':'c2s',"
+                        "'us':-9223372036854775808,'msg':{'id':1,'method':'ping'}}\n"
+                        "| {'type':'message','seq':2,'ts':'9999-12-31T23:59:59Z','dir':'s2c',"
+                        "'us':9223372036854775807,'msg':{'id':1,'result':{}}}\n"
+                        "| {'type':'gap','messages':9223372036854775807,"
+                        "'bytes':9223372036854775807,'why':''}\n"
+                        "| {'type':'gap','messages':9223372036854775807,"
+                        "'bytes':9223372036854775807,'why':''}\n" HEADER
+                        "| {'type':'message','seq':1,'ts':'0000-01-01T00:00:00Z','dir':'c2s',"
+                        "'us':9223372036854775807,'msg':{'id':1,'method':'initialize'}}\n");
     assert_int_equal(s.gap_bytes, INT64_MAX);
     assert_int_equal(s.gap_messages, INT64_MAX);
     assert_true(s.duration_us > 0);
@@ -601,8 +612,8 @@ static void a_redelivered_response_is_not_a_second_one(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER PING(1) "redelivers=2 s2c {'id':1,'result':{}}\n"
-                            "redelivers=2 s2c {'id':7,'result':{}}\n");
+    feed_traffic(&s, HEADER PING(1) "redelivers=2 s2c {'id':1,'result':{}}\n"
+                                    "redelivers=2 s2c {'id':7,'result':{}}\n");
     assert_int_equal(s.redelivered, 2);
     assert_int_equal(s.messages[TO_CLIENT][MCP_RESULT], 3);
     assert_int_equal(s.findings[STATS_DUPLICATE_RESPONSE].count, 0);
@@ -617,11 +628,12 @@ static void a_retry_is_not_another_call_of_a_tool(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
-                    "s2c {'id':1,'result':{'resultType':'input_required','requestState':'s'}}\n"
-                    "c2s {'id':2,'method':'tools/call','params':{'name':'a',"
-                    "'requestState':'s'}}\n"
-                    "s2c {'id':2,'result':{}}\n");
+    feed_traffic(&s, HEADER
+                 "c2s {'id':1,'method':'tools/call','params':{'name':'a'}}\n"
+                 "s2c {'id':1,'result':{'resultType':'input_required','requestState':'s'}}\n"
+                 "c2s {'id':2,'method':'tools/call','params':{'name':'a',"
+                 "'requestState':'s'}}\n"
+                 "s2c {'id':2,'result':{}}\n");
     assert_int_equal(((const struct stats_tool *)s.tools.rows[0])->calls, 1);
     stats_release(&s);
 }
@@ -652,12 +664,13 @@ static void stderr_is_counted_in_lines_however_it_is_split(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "| {'type':'stderr','text':'one`ntwo`nthr'}\n"
-                    "| {'type':'stderr','text':'ee'}\n"
-                    "| {'type':'stderr','text':'`n`nfive'}\n");
+    feed_traffic(&s, HEADER "| {'type':'stderr','text':'one`ntwo`nthr'}\n"
+                            "| {'type':'stderr','text':'ee'}\n"
+                            "| {'type':'stderr','text':'`n`nfive'}\n");
     assert_int_equal(s.stderr_lines, 5);
     stats_release(&s);
-    tell(&s, HEADER "| {'type':'stderr','text':'o'}\n| {'type':'stderr','text':'ne`n'}\n");
+    feed_traffic(&s,
+                 HEADER "| {'type':'stderr','text':'o'}\n| {'type':'stderr','text':'ne`n'}\n");
     assert_int_equal(s.stderr_lines, 1);
     stats_release(&s);
 }
@@ -667,9 +680,9 @@ static void http_statuses_from_400_on_are_errors(void **state)
     struct stats s;
 
     (void)state;
-    tell(&s, HEADER "| {'type':'http','ev':'response','status':399,'exchange':1}\n"
-                    "| {'type':'http','ev':'response','status':400,'exchange':1}\n"
-                    "| {'type':'http','ev':'response','status':503,'exchange':1}\n");
+    feed_traffic(&s, HEADER "| {'type':'http','ev':'response','status':399,'exchange':1}\n"
+                            "| {'type':'http','ev':'response','status':400,'exchange':1}\n"
+                            "| {'type':'http','ev':'response','status':503,'exchange':1}\n");
     assert_int_equal(s.http_errors, 2);
     assert_int_equal(s.lines[RECORD_HTTP_RESPONSE], 3);
     stats_release(&s);

@@ -119,7 +119,7 @@ static void send_bytes(struct stdio_client_test *v, struct str bytes)
     assert_int_equal(write(v->to, bytes.at, bytes.len), bytes.len);
 }
 
-static void hang_up(struct stdio_client_test *v)
+static void close_client_side(struct stdio_client_test *v)
 {
     close(v->to);
     v->to = -1;
@@ -143,7 +143,7 @@ static void complete_lines_are_reported_and_the_end_once(void **state)
     begin(&v);
     send_bytes(&v, STR("one\n\ntwo\r\nth"));
     send_bytes(&v, STR("ree\nno newline"));
-    hang_up(&v);
+    close_client_side(&v);
     loop_run(v.loop);
     assert_str(buf_str(&v.events), STR("[one] [] [two\r] [three] [no newline] closed "));
     loop_run(v.loop);
@@ -162,7 +162,7 @@ static void a_too_long_line_is_only_counted(void **state)
     send_bytes(&v, str_n(line, sizeof line));
     send_bytes(&v, STR("\nok\n"));
     send_bytes(&v, str_n(line, MAX_LINE + 1));
-    hang_up(&v);
+    close_client_side(&v);
     loop_run(v.loop);
     assert_str(buf_str(&v.events), STR("too-long:1500 [ok] too-long:1001 closed "));
     end(&v);
@@ -281,7 +281,7 @@ static void a_client_that_does_not_read_is_not_read(void **state)
     assert_true(stream_open(&client, v.loop, v.from, &reading_events, &r, &e));
     v.from = -1;
     stream_read(client, true);
-    hang_up(&v);
+    close_client_side(&v);
     loop_run(v.loop);
     assert_int_equal(v.events.len, 50 * 4 + strlen("closed "));
     stdio_client_finish(v.stdio, done, &v);
@@ -307,7 +307,7 @@ static void reading_from_the_client_can_be_paused(void **state)
     wait_a_little(v.loop, 20);
     assert_str(buf_str(&v.events), STR(""));
     stdio_client_read(v.stdio, true);
-    hang_up(&v);
+    close_client_side(&v);
     loop_run(v.loop);
     assert_str(buf_str(&v.events), STR("[one] closed "));
     end(&v);
@@ -354,7 +354,7 @@ static void a_closed_client_is_reported_once(void **state)
     assert_str(buf_str(&v.events), STR("closed gone "));
     send_bytes(&v, STR("still here\n")); /* the owner gets no more events */
     wait_a_little(v.loop, 20);
-    hang_up(&v);
+    close_client_side(&v);
     wait_a_little(v.loop, 20);
     assert_str(buf_str(&v.events), STR("closed gone "));
     stdio_client_finish(v.stdio, done, &v);
@@ -390,7 +390,7 @@ static void after_finish_no_events_come(void **state)
     v.answer = STR("!");
     send_bytes(&v, STR("one\ntwo\nthree\n"));
     loop_run(v.loop);
-    hang_up(&v);
+    close_client_side(&v);
     wait_a_little(v.loop, 20);
     assert_str(buf_str(&v.events), STR("[one] [two] done "));
     assert_received(&v, "!\n!\n");

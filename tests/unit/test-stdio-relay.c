@@ -330,7 +330,7 @@ static void a_closed_client_ends_the_session(void **state)
     relay_session_end(&s);
 }
 
-static void wake_up(void *to)
+static void resume_reading(void *to)
 {
     struct relay_session *s = to;
 
@@ -347,7 +347,7 @@ static void a_slow_client_gets_everything(void **state)
     relay_session_start(
         &s, "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf '%0300d\\n' $i; done; exit 9");
     stream_read(s.client_in, false);
-    t = timer_new(s.loop, wake_up, &s);
+    t = timer_new(s.loop, resume_reading, &s);
     timer_set(t, 1500);
     relay_session_run(&s);
     assert_int_equal(s.client_text.len, 3000 * 301);
@@ -357,15 +357,15 @@ static void a_slow_client_gets_everything(void **state)
     relay_session_end(&s);
 }
 
-struct sips {
+struct slow_reads {
     struct relay_session *session;
     struct timer *timer;
     int left;
 };
 
-static void sip(void *to)
+static void read_a_little(void *to)
 {
-    struct sips *t = to;
+    struct slow_reads *t = to;
     char at[1 << 14];
     ssize_t n = read(t->session->received_fd, at, sizeof at);
 
@@ -374,14 +374,14 @@ static void sip(void *to)
     if (--t->left)
         timer_set(t->timer, 100);
     else
-        wake_up(t->session);
+        resume_reading(t->session);
 }
 
 /* The server has more to say than is taken at once: that it is silent is not its doing. */
 static void a_slow_client_that_closed_its_side_gets_everything(void **state)
 {
     struct relay_session s;
-    struct sips t = { .session = &s, .left = 20 };
+    struct slow_reads t = { .session = &s, .left = 20 };
 
     (void)state;
     relay_session_start(
@@ -389,7 +389,7 @@ static void a_slow_client_that_closed_its_side_gets_everything(void **state)
         "cat; i=0; while [ $i -lt 20 ]; do i=$((i+1)); printf '%0200000d\\n' $i; done; exit 9");
     stream_read(s.client_in, false);
     relay_session_close_client(&s);
-    t.timer = timer_new(s.loop, sip, &t);
+    t.timer = timer_new(s.loop, read_a_little, &t);
     timer_set(t.timer, 100);
     relay_session_run(&s);
     assert_int_equal(s.client_text.len, 20 * 200001);

@@ -70,8 +70,8 @@ static void take_broken(void *to, const struct err *why)
 static const struct stream_events reading = { .data = take_data, .end = take_end };
 static const struct stream_events writing = { .drained = take_drained, .broken = take_broken };
 
-static void open_tap(struct recorder *t, struct loop *l, int fd,
-                     const struct stream_events *events)
+static void open_recorder(struct recorder *t, struct loop *l, int fd,
+                          const struct stream_events *events)
 {
     struct err e = ERR_NONE;
 
@@ -81,7 +81,7 @@ static void open_tap(struct recorder *t, struct loop *l, int fd,
         fail_msg("%s", e.msg);
 }
 
-static void close_tap(struct recorder *t)
+static void close_recorder(struct recorder *t)
 {
     stream_close(t->stream);
     buf_release(&t->data);
@@ -115,7 +115,7 @@ static void bytes_are_reported_and_the_end_once(void **state)
 
     (void)state;
     make_pipe(fds);
-    open_tap(&t, l, fds[0], &reading);
+    open_recorder(&t, l, fds[0], &reading);
     stream_read(t.stream, true);
     assert_int_equal(write(fds[1], "a\0b", 3), 3);
     close(fds[1]);
@@ -127,7 +127,7 @@ static void bytes_are_reported_and_the_end_once(void **state)
     stream_read(t.stream, true);
     loop_run(l);
     assert_int_equal(t.ends, 1);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
 }
 
@@ -139,7 +139,7 @@ static void nothing_is_reported_while_reading_is_paused(void **state)
 
     (void)state;
     make_pipe(fds);
-    open_tap(&t, l, fds[0], &reading);
+    open_recorder(&t, l, fds[0], &reading);
     assert_int_equal(write(fds[1], "one", 3), 3);
     run_a_little(l);
     assert_int_equal(t.data.len, 0);
@@ -157,7 +157,7 @@ static void nothing_is_reported_while_reading_is_paused(void **state)
     loop_run(l);
     assert_str(buf_str(&t.data), STR("onetwo"));
     assert_int_equal(t.ends, 1);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
 }
 
@@ -199,14 +199,14 @@ static void an_endless_writer_does_not_block_other_streams(void **state)
         _exit(1);
     }
     close(fds[1]);
-    open_tap(&t, l, fds[0], &slowly);
+    open_recorder(&t, l, fds[0], &slowly);
     timer = timer_new(l, stop_reading, &t);
     stream_read(t.stream, true);
     timer_set(timer, 20);
     loop_run(l);
     assert_in_range(t.chunks, 1, 6); /* and no 32, which is what libuv reads at once */
     timer_close(timer);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     waitpid(yes, NULL, 0);
 }
@@ -223,7 +223,7 @@ static void a_closed_writer_is_detected_without_reading(void **state)
             assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
         else
             make_pipe(fds);
-        open_tap(&t, l, fds[0], &reading);
+        open_recorder(&t, l, fds[0], &reading);
         assert_int_equal(write(fds[1], "one", 3), 3);
         assert_false(stream_is_peer_closed(t.stream));
         close(fds[1]);
@@ -232,7 +232,7 @@ static void a_closed_writer_is_detected_without_reading(void **state)
         stream_read(t.stream, true); /* what it left is still there */
         loop_run(l);
         assert_str(buf_str(&t.data), STR("one"));
-        close_tap(&t);
+        close_recorder(&t);
     }
     loop_free(l);
 }
@@ -256,8 +256,8 @@ static void bytes_that_do_not_fit_are_queued_and_sent_in_order(void **state)
     (void)state;
     make_pipe(fds);
     fill(&all, SIZE);
-    open_tap(&from, l, fds[0], &reading);
-    open_tap(&into, l, fds[1], &writing);
+    open_recorder(&from, l, fds[0], &reading);
+    open_recorder(&into, l, fds[1], &writing);
     stream_write(into.stream, str_n(all.at, 1000000));
     assert_in_range(stream_queued(into.stream), 1, 999999);
     stream_write(into.stream, str_n(all.at + 1000000, 1));
@@ -278,8 +278,8 @@ static void bytes_that_do_not_fit_are_queued_and_sent_in_order(void **state)
     fill(&all, SIZE);
     assert_true(str_eq(buf_str(&from.data), buf_str(&all)));
     assert_int_equal(from.ends, 1);
-    close_tap(&from);
-    close_tap(&into);
+    close_recorder(&from);
+    close_recorder(&into);
     loop_free(l);
     buf_release(&all);
 }
@@ -293,13 +293,13 @@ static void bytes_that_fit_are_sent_at_once(void **state)
 
     (void)state;
     make_pipe(fds);
-    open_tap(&t, l, fds[1], &writing);
+    open_recorder(&t, l, fds[1], &writing);
     stream_write(t.stream, STR("hello"));
     assert_int_equal(stream_queued(t.stream), 0);
     assert_int_equal(read(fds[0], got, sizeof got), 5);
     loop_run(l);
     assert_int_equal(t.drains, 0); /* nothing was ever queued */
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     assert_int_equal(read(fds[0], got, sizeof got), 0);
     close(fds[0]);
@@ -313,7 +313,7 @@ static void a_closed_reader_is_reported_once_and_writes_are_dropped(void **state
 
     (void)state;
     make_pipe(fds);
-    open_tap(&t, l, fds[1], &writing);
+    open_recorder(&t, l, fds[1], &writing);
     close(fds[0]);
     stream_write(t.stream, STR("hello"));
     stream_write(t.stream, STR("hello"));
@@ -323,7 +323,7 @@ static void a_closed_reader_is_reported_once_and_writes_are_dropped(void **state
     assert_int_equal(t.why.kind, ERR_PEER);
     assert_int_equal(stream_queued(t.stream), 0);
     assert_int_equal(t.drains, 0);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
 }
 
@@ -337,7 +337,7 @@ static void a_reader_that_closes_with_bytes_queued_is_reported_once(void **state
     (void)state;
     make_pipe(fds);
     fill(&all, 500000);
-    open_tap(&t, l, fds[1], &writing);
+    open_recorder(&t, l, fds[1], &writing);
     stream_write(t.stream, buf_str(&all));
     stream_write(t.stream, buf_str(&all));
     stream_write(t.stream, buf_str(&all));
@@ -348,7 +348,7 @@ static void a_reader_that_closes_with_bytes_queued_is_reported_once(void **state
     assert_int_equal(t.breaks, 1);
     assert_int_equal(t.drains, 0);
     assert_int_equal(stream_queued(t.stream), 0);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     buf_release(&all);
 }
@@ -361,7 +361,7 @@ static void closing_in_a_callback_ends_all_events(void **state)
 
     (void)state;
     make_pipe(fds);
-    open_tap(&t, l, fds[0], &reading);
+    open_recorder(&t, l, fds[0], &reading);
     t.close_on_data = true;
     stream_read(t.stream, true);
     assert_int_equal(write(fds[1], "x", 1), 1);
@@ -372,7 +372,7 @@ static void closing_in_a_callback_ends_all_events(void **state)
     buf_release(&t.data);
 
     make_pipe(fds);
-    open_tap(&t, l, fds[0], &reading);
+    open_recorder(&t, l, fds[0], &reading);
     t.close_on_end = true;
     stream_read(t.stream, true);
     close(fds[1]);
@@ -380,7 +380,7 @@ static void closing_in_a_callback_ends_all_events(void **state)
     assert_int_equal(t.ends, 1);
 
     make_pipe(fds);
-    open_tap(&t, l, fds[1], &writing);
+    open_recorder(&t, l, fds[1], &writing);
     t.close_on_broken = true;
     close(fds[0]);
     stream_write(t.stream, STR("x"));
@@ -399,8 +399,8 @@ static void closing_when_drained_sends_everything(void **state)
     (void)state;
     make_pipe(fds);
     fill(&all, 300000);
-    open_tap(&from, l, fds[0], &reading);
-    open_tap(&into, l, fds[1], &writing);
+    open_recorder(&from, l, fds[0], &reading);
+    open_recorder(&into, l, fds[1], &writing);
     into.close_on_drained = true;
     stream_write(into.stream, buf_str(&all));
     stream_read(from.stream, true);
@@ -408,7 +408,7 @@ static void closing_when_drained_sends_everything(void **state)
     assert_true(str_eq(buf_str(&from.data), buf_str(&all)));
     assert_int_equal(from.ends, 1);
     assert_int_equal(into.drains, 1);
-    close_tap(&from);
+    close_recorder(&from);
     loop_free(l);
     buf_release(&all);
 }
@@ -423,9 +423,9 @@ static void closing_with_bytes_queued_loses_them_without_events(void **state)
     (void)state;
     make_pipe(fds);
     fill(&all, 300000);
-    open_tap(&t, l, fds[1], &writing);
+    open_recorder(&t, l, fds[1], &writing);
     stream_write(t.stream, buf_str(&all));
-    close_tap(&t);
+    close_recorder(&t);
     stream_close(NULL);
     loop_run(l);
     assert_int_equal(t.breaks + t.drains, 0);
@@ -455,7 +455,7 @@ static void a_file_is_read_like_a_pipe(void **state)
 
     (void)state;
     fill(&all, 200000);
-    open_tap(&t, l, make_file(buf_str(&all)), &reading);
+    open_recorder(&t, l, make_file(buf_str(&all)), &reading);
     t.pause_on_data = true;
     stream_read(t.stream, true);
     loop_run(l);
@@ -466,9 +466,9 @@ static void a_file_is_read_like_a_pipe(void **state)
     assert_true(str_eq(buf_str(&t.data), buf_str(&all)));
     assert_int_equal(t.ends, 1);
     assert_string_equal(t.why.msg, "");
-    close_tap(&t);
+    close_recorder(&t);
 
-    open_tap(&t, l, make_file(buf_str(&all)), &reading);
+    open_recorder(&t, l, make_file(buf_str(&all)), &reading);
     t.close_on_data = true;
     stream_read(t.stream, true);
     loop_run(l);
@@ -477,9 +477,9 @@ static void a_file_is_read_like_a_pipe(void **state)
     buf_release(&t.data);
 
     /* Closed while its read is under way. */
-    open_tap(&t, l, make_file(buf_str(&all)), &reading);
+    open_recorder(&t, l, make_file(buf_str(&all)), &reading);
     stream_read(t.stream, true);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     assert_int_equal(t.chunks + t.ends, 0);
     buf_release(&all);
@@ -493,11 +493,11 @@ static void a_file_is_written_at_once(void **state)
     struct recorder t;
 
     (void)state;
-    open_tap(&t, l, fd, &writing);
+    open_recorder(&t, l, fd, &writing);
     stream_write(t.stream, STR("hello"));
     assert_int_equal(stream_queued(t.stream), 0);
     assert_int_equal(pread(other, got, sizeof got, 0), 5);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     assert_int_equal(fcntl(fd, F_GETFD), -1); /* it was taken over */
     close(other);
@@ -509,13 +509,13 @@ static void a_full_file_is_an_error(void **state)
     struct recorder t;
 
     (void)state;
-    open_tap(&t, l, open("/dev/full", O_WRONLY | O_CLOEXEC), &writing);
+    open_recorder(&t, l, open("/dev/full", O_WRONLY | O_CLOEXEC), &writing);
     stream_write(t.stream, STR("hello"));
     stream_write(t.stream, STR("hello"));
     assert_int_equal(t.breaks, 1);
     assert_string_equal(t.why.msg, "no space left on device");
     assert_int_equal(t.why.kind, ERR_IO);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
 }
 
@@ -526,12 +526,12 @@ static void an_unreadable_file_reports_the_reason(void **state)
 
     (void)state;
     /* Memory at address 0, which cannot be read. */
-    open_tap(&t, l, open("/proc/self/mem", O_RDONLY | O_CLOEXEC), &reading);
+    open_recorder(&t, l, open("/proc/self/mem", O_RDONLY | O_CLOEXEC), &reading);
     stream_read(t.stream, true);
     loop_run(l);
     assert_int_equal(t.ends, 1);
     assert_string_equal(t.why.msg, "i/o error");
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
 }
 
@@ -541,15 +541,15 @@ static void the_null_device_is_at_its_end_and_accepts_everything(void **state)
     struct recorder from, into;
 
     (void)state;
-    open_tap(&from, l, open("/dev/null", O_RDONLY | O_CLOEXEC), &reading);
-    open_tap(&into, l, open("/dev/null", O_WRONLY | O_CLOEXEC), &writing);
+    open_recorder(&from, l, open("/dev/null", O_RDONLY | O_CLOEXEC), &reading);
+    open_recorder(&into, l, open("/dev/null", O_WRONLY | O_CLOEXEC), &writing);
     stream_write(into.stream, STR("hello"));
     stream_read(from.stream, true);
     loop_run(l);
     assert_int_equal(from.ends, 1);
     assert_int_equal(into.breaks, 0);
-    close_tap(&from);
-    close_tap(&into);
+    close_recorder(&from);
+    close_recorder(&into);
     loop_free(l);
 }
 
@@ -561,8 +561,8 @@ static void a_socket_is_read_and_written(void **state)
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    open_tap(&from, l, fds[0], &reading);
-    open_tap(&into, l, fds[1], &writing);
+    open_recorder(&from, l, fds[0], &reading);
+    open_recorder(&into, l, fds[1], &writing);
     stream_write(into.stream, STR("hello"));
     stream_close(into.stream);
     into.stream = NULL;
@@ -570,8 +570,8 @@ static void a_socket_is_read_and_written(void **state)
     loop_run(l);
     assert_str(buf_str(&from.data), STR("hello"));
     assert_int_equal(from.ends, 1);
-    close_tap(&from);
-    close_tap(&into);
+    close_recorder(&from);
+    close_recorder(&into);
     loop_free(l);
 }
 
@@ -586,8 +586,8 @@ static void a_terminal_is_read_and_written(void **state)
     assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
     slave = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
     assert_true(slave >= 0);
-    open_tap(&from, l, slave, &reading);
-    open_tap(&into, l, dup(slave), &writing);
+    open_recorder(&from, l, slave, &reading);
+    open_recorder(&into, l, dup(slave), &writing);
     assert_int_equal(write(master, "hello\n", 6), 6);
     stream_read(from.stream, true);
     run_a_little(l);
@@ -597,8 +597,8 @@ static void a_terminal_is_read_and_written(void **state)
     run_a_little(l);
     assert_int_equal(read(master, got, sizeof got), 5);
     assert_memory_equal(got, "bye\r\n", 5);
-    close_tap(&from);
-    close_tap(&into);
+    close_recorder(&from);
+    close_recorder(&into);
     loop_free(l);
     close(master);
 }
@@ -658,24 +658,24 @@ static int use_standard_output(void)
     struct loop *l = loop_new();
     struct recorder t;
 
-    open_tap(&t, l, STDOUT_FILENO, &writing);
+    open_recorder(&t, l, STDOUT_FILENO, &writing);
     stream_write(t.stream, STR("hello"));
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
         return 1;
     return is_blocking(STDOUT_FILENO) ? 0 : 2;
 }
 
-static int look_while_open(void)
+static int count_open_descriptors(void)
 {
     struct loop *l = loop_new();
     bool blocking;
     struct recorder t;
 
-    open_tap(&t, l, STDOUT_FILENO, &writing);
+    open_recorder(&t, l, STDOUT_FILENO, &writing);
     blocking = is_blocking(STDOUT_FILENO);
-    close_tap(&t);
+    close_recorder(&t);
     loop_free(l);
     return blocking ? 0 : 1;
 }
@@ -692,7 +692,7 @@ static void our_standard_streams_keep_their_flags(void **state)
     assert_int_equal(in_a_child(pipes[1], use_standard_output), 0);
     assert_true(is_blocking(pipes[1]));
     assert_int_equal(read(pipes[0], got, sizeof got), 5);
-    assert_int_equal(in_a_child(pipes[1], look_while_open), 0);
+    assert_int_equal(in_a_child(pipes[1], count_open_descriptors), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets), 0);
     assert_int_equal(in_a_child(sockets[1], use_standard_output), 0);
     assert_true(is_blocking(sockets[1]));

@@ -9,7 +9,7 @@ struct rig {
     struct arena arena;
 };
 
-static void look(struct rig *r, const char *text)
+static void find_hazards(struct rig *r, const char *text)
 {
     r->arena = (struct arena){ 0 };
     text_hazards_read(&r->found, terse_scan(&r->text, text), &r->arena);
@@ -26,7 +26,8 @@ static void hidden_characters_are_counted_by_class(void **state)
     struct rig r;
 
     (void)state;
-    look(&r, "{'a':'x`u200b`ufeff','`u202e':['`u2066','`udb40`udc41'],'b':'❤️ é'}");
+    find_hazards(&r,
+                 "{'a':'x`u200b`ufeff','`u202e':['`u2066','`udb40`udc41'],'b':'❤️ é'}");
     assert_int_equal(r.found.hidden[HAZARD_INVISIBLE], 2);
     assert_int_equal(r.found.hidden[HAZARD_BIDIRECTIONAL], 2);
     assert_int_equal(r.found.hidden[HAZARD_TAG], 1);
@@ -39,9 +40,9 @@ static void urls_are_found_in_titles_and_descriptions(void **state)
     struct rig r;
 
     (void)state;
-    look(&r, "{'description':'See (http://b.example/x?y=1), https://a.example. Or "
-             "https://a.example!','icons':[{'src':'https://c.example'}],"
-             "'x':{'title':'https://d.example https://'}}");
+    find_hazards(&r, "{'description':'See (http://b.example/x?y=1), https://a.example. Or "
+                     "https://a.example!','icons':[{'src':'https://c.example'}],"
+                     "'x':{'title':'https://d.example https://'}}");
     assert_int_equal(r.found.url_count, 3);
     assert_str(r.found.urls[0], STR("http://b.example/x?y=1"));
     assert_str(r.found.urls[1], STR("https://a.example"));

@@ -7,15 +7,15 @@
 #include "base/clock.h"
 #include "test.h"
 
-struct meeting {
+struct thread_run {
     pthread_mutex_t lock;
     pthread_cond_t cond;
     bool came, all_blocked;
 };
 
-static void *come(void *to)
+static void *run_thread(void *to)
 {
-    struct meeting *m = to;
+    struct thread_run *m = to;
     sigset_t blocked;
 
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
@@ -29,14 +29,14 @@ static void *come(void *to)
 
 static void a_thread_blocks_signals_and_its_creator_does_not(void **state)
 {
-    struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct thread_run m = { .lock = PTHREAD_MUTEX_INITIALIZER };
     struct err e = ERR_NONE;
     sigset_t blocked;
     pthread_t t;
 
     (void)state;
     thread_init_cond(&m.cond);
-    assert_true(thread_start(&t, come, &m, &e));
+    assert_true(thread_start(&t, run_thread, &m, &e));
     pthread_mutex_lock(&m.lock);
     while (!m.came)
         thread_wait_until(&m.cond, &m.lock, clock_mono_us() + 1000000);
@@ -74,7 +74,7 @@ static void the_stack_of_a_thread_does_not_depend_on_the_c_library(void **state)
 /* One that has ended is gone afterwards; one that has not is not waited for. */
 static void a_detached_thread_is_not_waited_for(void **state)
 {
-    static struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* outlives the test */
+    static struct thread_run m = { .lock = PTHREAD_MUTEX_INITIALIZER }; /* outlives the test */
     struct err e = ERR_NONE;
     pthread_t t;
 
@@ -83,7 +83,7 @@ static void a_detached_thread_is_not_waited_for(void **state)
     for (int ended = 0; ended < 2; ended++) {
         m.came = false;
         pthread_mutex_lock(&m.lock); /* it cannot come on */
-        assert_true(thread_start(&t, come, &m, &e));
+        assert_true(thread_start(&t, run_thread, &m, &e));
         if (!ended)
             thread_join_or_detach(t, false);
         while (!m.came)
@@ -96,7 +96,7 @@ static void a_detached_thread_is_not_waited_for(void **state)
 
 static void a_wait_ends_at_its_time(void **state)
 {
-    struct meeting m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    struct thread_run m = { .lock = PTHREAD_MUTEX_INITIALIZER };
     int64_t until = clock_mono_us() + 2000;
 
     (void)state;

@@ -6,38 +6,40 @@
 #include "test.h"
 
 /* Timers that write their letter down when they fire. */
-struct bell {
+struct timer_log {
     struct timer *timer;
     struct buf *rung;
     char letter;
     bool closes;
 };
 
-static void ring(void *to)
+static void note_expiry(void *to)
 {
-    struct bell *b = to;
+    struct timer_log *b = to;
 
     buf_add_ch(b->rung, b->letter);
     if (b->closes)
         timer_close(b->timer);
 }
 
-static void hang(struct bell *b, struct loop *l, struct buf *rung, char letter)
+static void start_timer(struct timer_log *b, struct loop *l, struct buf *rung, char letter)
 {
-    *b = (struct bell){ .timer = timer_new(l, ring, b), .rung = rung, .letter = letter };
+    *b = (struct timer_log){ .timer = timer_new(l, note_expiry, b),
+                             .rung = rung,
+                             .letter = letter };
 }
 
 static void timers_fire_once_and_in_order_of_time(void **state)
 {
     struct loop *l = loop_new();
-    struct bell a, b, c;
+    struct timer_log a, b, c;
     struct buf rung;
 
     (void)state;
     buf_init(&rung, 100);
-    hang(&a, l, &rung, 'a');
-    hang(&b, l, &rung, 'b');
-    hang(&c, l, &rung, 'c');
+    start_timer(&a, l, &rung, 'a');
+    start_timer(&b, l, &rung, 'b');
+    start_timer(&c, l, &rung, 'c');
     timer_set(a.timer, 30);
     timer_set(b.timer, 0);
     timer_set(c.timer, 15);
@@ -53,13 +55,13 @@ static void timers_fire_once_and_in_order_of_time(void **state)
 static void setting_a_timer_again_replaces_it(void **state)
 {
     struct loop *l = loop_new();
-    struct bell a, b;
+    struct timer_log a, b;
     struct buf rung;
 
     (void)state;
     buf_init(&rung, 100);
-    hang(&a, l, &rung, 'a');
-    hang(&b, l, &rung, 'b');
+    start_timer(&a, l, &rung, 'a');
+    start_timer(&b, l, &rung, 'b');
     timer_set(a.timer, 1);
     timer_set(b.timer, 10);
     timer_set(a.timer, 20);
@@ -77,13 +79,13 @@ static void setting_a_timer_again_replaces_it(void **state)
 static void a_timer_that_is_stopped_or_closed_does_not_fire(void **state)
 {
     struct loop *l = loop_new();
-    struct bell a, b;
+    struct timer_log a, b;
     struct buf rung;
 
     (void)state;
     buf_init(&rung, 100);
-    hang(&a, l, &rung, 'a');
-    hang(&b, l, &rung, 'b');
+    start_timer(&a, l, &rung, 'a');
+    start_timer(&b, l, &rung, 'b');
     timer_set(a.timer, 1);
     timer_set(b.timer, 1);
     timer_stop(a.timer);
@@ -100,11 +102,11 @@ static void a_timer_may_close_itself_when_it_fires(void **state)
 {
     struct loop *l = loop_new();
     struct buf rung;
-    struct bell a;
+    struct timer_log a;
 
     (void)state;
     buf_init(&rung, 100);
-    hang(&a, l, &rung, 'a');
+    start_timer(&a, l, &rung, 'a');
     a.closes = true;
     timer_set(a.timer, 1);
     loop_run(l);
@@ -117,13 +119,13 @@ static void a_timer_may_close_itself_when_it_fires(void **state)
 static void the_delay_counts_from_the_call(void **state)
 {
     struct loop *l = loop_new();
-    struct bell a, b;
+    struct timer_log a, b;
     struct buf rung;
 
     (void)state;
     buf_init(&rung, 100);
-    hang(&a, l, &rung, 'a');
-    hang(&b, l, &rung, 'b');
+    start_timer(&a, l, &rung, 'a');
+    start_timer(&b, l, &rung, 'b');
     timer_set(a.timer, 300);
     usleep(250000);
     timer_set(b.timer, 200);

@@ -4,7 +4,7 @@
 #include "terse.h"
 #include "test.h"
 
-struct seer {
+struct drift_log {
     struct sink sink;
     struct tool_drift drift;
     struct buf seqs;
@@ -12,7 +12,7 @@ struct seer {
 
 static bool see(struct sink *self, const struct record *r, struct err *e)
 {
-    struct seer *s = (struct seer *)self;
+    struct drift_log *s = (struct drift_log *)self;
 
     (void)e;
     if (tool_drift_check(&s->drift, r))
@@ -22,7 +22,7 @@ static bool see(struct sink *self, const struct record *r, struct err *e)
 
 static void check(const char *traffic, const char *want)
 {
-    struct seer s = { .sink = { see } };
+    struct drift_log s = { .sink = { see } };
 
     tool_drift_init(&s.drift);
     buf_init(&s.seqs, 4096);

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-static void assert_unravelled(struct str text, unsigned kinds, struct str want)
+static void assert_unescaped(struct str text, unsigned kinds, struct str want)
 {
     struct buf b;
 
@@ -25,52 +25,52 @@ static void assert_plain(struct str text, unsigned kinds)
 static void one_layer_is_removed(void **state)
 {
     (void)state;
-    assert_unravelled(STR("a\\n\\t\\\"\\\\\\/\\b\\f\\r\\'z"), UNESCAPE_ALL,
-                      STR("a\n\t\"\\/\b\f\r'z"));
-    assert_unravelled(STR("\\u0041\\u00e9\\uD83D\\ude00"), UNESCAPE_ALL,
-                      STR("A\xc3\xa9\xf0\x9f\x98\x80"));
-    assert_unravelled(STR("\\x41\\xff"), UNESCAPE_ALL, STR("A\xff"));
-    assert_unravelled(STR("%41%2f%2Fb"), UNESCAPE_ALL, STR("A//b"));
-    assert_unravelled(STR("&amp;&lt;&gt;&quot;&apos;&#65;&#x41;&#X1f600;"), UNESCAPE_ALL,
-                      STR("&<>\"'AA\xf0\x9f\x98\x80"));
-    assert_unravelled(STR("\\\\u0041%2541&amp;#65;"), UNESCAPE_ALL, STR("\\u0041%41&#65;"));
+    assert_unescaped(STR("a\\n\\t\\\"\\\\\\/\\b\\f\\r\\'z"), UNESCAPE_ALL,
+                     STR("a\n\t\"\\/\b\f\r'z"));
+    assert_unescaped(STR("\\u0041\\u00e9\\uD83D\\ude00"), UNESCAPE_ALL,
+                     STR("A\xc3\xa9\xf0\x9f\x98\x80"));
+    assert_unescaped(STR("\\x41\\xff"), UNESCAPE_ALL, STR("A\xff"));
+    assert_unescaped(STR("%41%2f%2Fb"), UNESCAPE_ALL, STR("A//b"));
+    assert_unescaped(STR("&amp;&lt;&gt;&quot;&apos;&#65;&#x41;&#X1f600;"), UNESCAPE_ALL,
+                     STR("&<>\"'AA\xf0\x9f\x98\x80"));
+    assert_unescaped(STR("\\\\u0041%2541&amp;#65;"), UNESCAPE_ALL, STR("\\u0041%41&#65;"));
 }
 
 static void escapes_of_other_languages_are_decoded(void **state)
 {
     (void)state;
-    assert_unravelled(STR("\\u{41}\\u{1F600}\\U00000041\\U0001f600"), UNESCAPE_ALL,
-                      STR("A\xf0\x9f\x98\x80"
-                          "A\xf0\x9f\x98\x80"));
-    assert_unravelled(STR("\\101\\303\\251\\1012"), UNESCAPE_ALL,
-                      STR("A\xc3\xa9"
-                          "A2"));
-    assert_unravelled(STR("%u0041%ud83d%uDE00%41"), UNESCAPE_ALL,
-                      STR("A\xf0\x9f\x98\x80"
-                          "A"));
-    assert_unravelled(STR("\\$\\ \\+\\&\\a"), UNESCAPE_ALL, STR("$ +&\\a"));
+    assert_unescaped(STR("\\u{41}\\u{1F600}\\U00000041\\U0001f600"), UNESCAPE_ALL,
+                     STR("A\xf0\x9f\x98\x80"
+                         "A\xf0\x9f\x98\x80"));
+    assert_unescaped(STR("\\101\\303\\251\\1012"), UNESCAPE_ALL,
+                     STR("A\xc3\xa9"
+                         "A2"));
+    assert_unescaped(STR("%u0041%ud83d%uDE00%41"), UNESCAPE_ALL,
+                     STR("A\xf0\x9f\x98\x80"
+                         "A"));
+    assert_unescaped(STR("\\$\\ \\+\\&\\a"), UNESCAPE_ALL, STR("$ +&\\a"));
 }
 
 static void named_and_numeric_entities_are_decoded(void **state)
 {
     (void)state;
-    assert_unravelled(STR("&commat;&dollar;&percnt;&colon;&bsol;&num;&NewLine;"), UNESCAPE_ALL,
-                      STR("@$%:\\#\n"));
-    assert_unravelled(STR("&AMP;&Aacute;&aacute;&yuml;&nbsp;&AElig;&zwj;"), UNESCAPE_ALL,
-                      STR("&\xc3\x81\xc3\xa1\xc3\xbf\xc2\xa0\xc3\x86&zwj;"));
-    assert_unravelled(STR("&#0000000065;&#x0000041;&#65 &#x41-&#65"), UNESCAPE_ALL,
-                      STR("AAA A-A"));
-    assert_unravelled(STR("&#6a;"), UNESCAPE_ALL, STR("\6a;"));
+    assert_unescaped(STR("&commat;&dollar;&percnt;&colon;&bsol;&num;&NewLine;"), UNESCAPE_ALL,
+                     STR("@$%:\\#\n"));
+    assert_unescaped(STR("&AMP;&Aacute;&aacute;&yuml;&nbsp;&AElig;&zwj;"), UNESCAPE_ALL,
+                     STR("&\xc3\x81\xc3\xa1\xc3\xbf\xc2\xa0\xc3\x86&zwj;"));
+    assert_unescaped(STR("&#0000000065;&#x0000041;&#65 &#x41-&#65"), UNESCAPE_ALL,
+                     STR("AAA A-A"));
+    assert_unescaped(STR("&#6a;"), UNESCAPE_ALL, STR("\6a;"));
 }
 
 static void a_lone_surrogate_is_three_bytes(void **state)
 {
     (void)state;
-    assert_unravelled(STR("\\ud83dx"), UNESCAPE_ALL, STR("\xed\xa0\xbdx"));
-    assert_unravelled(STR("\\ud83d\\u0041"), UNESCAPE_ALL,
-                      STR("\xed\xa0\xbd"
-                          "A"));
-    assert_unravelled(STR("\\ude00"), UNESCAPE_ALL, STR("\xed\xb8\x80"));
+    assert_unescaped(STR("\\ud83dx"), UNESCAPE_ALL, STR("\xed\xa0\xbdx"));
+    assert_unescaped(STR("\\ud83d\\u0041"), UNESCAPE_ALL,
+                     STR("\xed\xa0\xbd"
+                         "A"));
+    assert_unescaped(STR("\\ude00"), UNESCAPE_ALL, STR("\xed\xb8\x80"));
 }
 
 static void invalid_escapes_stay(void **state)
@@ -111,7 +111,7 @@ static void invalid_escapes_stay(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
         assert_plain(str_z(plain[i]), UNESCAPE_ALL);
-    assert_unravelled(STR("%%41 \\q\\n &amp&amp;"), UNESCAPE_ALL, STR("%A \\q\n &amp&"));
+    assert_unescaped(STR("%%41 \\q\\n &amp&amp;"), UNESCAPE_ALL, STR("%A \\q\n &amp&"));
 }
 
 static void only_the_requested_kinds_are_decoded(void **state)
@@ -119,9 +119,9 @@ static void only_the_requested_kinds_are_decoded(void **state)
     struct str all = STR("\\n%41&lt;");
 
     (void)state;
-    assert_unravelled(all, UNESCAPE_BACKSLASH, STR("\n%41&lt;"));
-    assert_unravelled(all, UNESCAPE_PERCENT, STR("\\nA&lt;"));
-    assert_unravelled(all, UNESCAPE_ENTITY, STR("\\n%41<"));
+    assert_unescaped(all, UNESCAPE_BACKSLASH, STR("\n%41&lt;"));
+    assert_unescaped(all, UNESCAPE_PERCENT, STR("\\nA&lt;"));
+    assert_unescaped(all, UNESCAPE_ENTITY, STR("\\n%41<"));
     assert_plain(STR("%41"), UNESCAPE_BACKSLASH);
 }
 

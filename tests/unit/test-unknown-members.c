@@ -1,14 +1,14 @@
 #include "test.h"
 #include "trace/unknown-members.h"
 
-static bool knows_a(const void *self, struct str name)
+static bool is_known_member(const void *self, struct str name)
 {
     (void)self;
     return str_eq(name, STR("a"));
 }
 
 /* Returns the members collected from a line of the format 'own'. */
-static struct str gather(struct arena *a, struct str line, struct str foreign)
+static struct str collect_unknown(struct arena *a, struct str line, struct str foreign)
 {
     struct json_fault fault;
     struct str extra;
@@ -16,7 +16,8 @@ static struct str gather(struct arena *a, struct str line, struct str foreign)
 
     json_init(&j);
     assert_true(json_scan(&j, line, &fault));
-    extra = unknown_members_collect(json_root(&j), STR("own"), knows_a, NULL, foreign, a);
+    extra =
+        unknown_members_collect(json_root(&j), STR("own"), is_known_member, NULL, foreign, a);
     json_release(&j);
     return extra;
 }
@@ -26,9 +27,9 @@ static void known_members_are_not_collected(void **state)
     struct arena a = { 0 };
 
     (void)state;
-    assert_null(gather(&a, STR("{\"a\":1,\"a\":2}"), STR_NONE).at);
-    assert_null(gather(&a, STR("{}"), STR("{}")).at);
-    assert_null(gather(&a, STR("[1]"), STR_NONE).at);
+    assert_null(collect_unknown(&a, STR("{\"a\":1,\"a\":2}"), STR_NONE).at);
+    assert_null(collect_unknown(&a, STR("{}"), STR("{}")).at);
+    assert_null(collect_unknown(&a, STR("[1]"), STR_NONE).at);
     arena_release(&a);
 }
 
@@ -37,11 +38,11 @@ static void unknown_members_are_kept_unchanged_by_format(void **state)
     struct arena a = { 0 };
 
     (void)state;
-    assert_str(gather(&a, STR("{\"x\":1.0,\"a\":2,\"\\u0079\":[ ]}"), STR_NONE),
+    assert_str(collect_unknown(&a, STR("{\"x\":1.0,\"a\":2,\"\\u0079\":[ ]}"), STR_NONE),
                STR("{\"own\":{\"x\":1.0,\"y\":[ ]}}"));
-    assert_str(gather(&a, STR("{\"x\":1}"), STR("{\"other\":{\"z\":null}}")),
+    assert_str(collect_unknown(&a, STR("{\"x\":1}"), STR("{\"other\":{\"z\":null}}")),
                STR("{\"own\":{\"x\":1},\"other\":{\"z\":null}}"));
-    assert_str(gather(&a, STR("{\"a\":1}"), STR("{\"other\":{\"z\":null}}")),
+    assert_str(collect_unknown(&a, STR("{\"a\":1}"), STR("{\"other\":{\"z\":null}}")),
                STR("{\"other\":{\"z\":null}}"));
     arena_release(&a);
 }

@@ -3,7 +3,7 @@
 #include "test.h"
 
 /* Returns the meaning of a text at `base`; "-": it is rejected. */
-static struct str meant(const char *base, const char *text, struct arena *a)
+static struct str resolved(const char *base, const char *text, struct arena *a)
 {
     struct err e = ERR_NONE;
     struct url at, u;
@@ -29,7 +29,7 @@ static void check(const char *base, const struct line *lines, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct arena a = { 0 };
-        struct str got = meant(base, lines[i].text, &a);
+        struct str got = resolved(base, lines[i].text, &a);
 
         if (!str_eq(got, str_z(lines[i].want)))
             fail_msg("'%s' at %s is %.*s, not %s", lines[i].text, base, STR_ARG(got),

@@ -209,7 +209,7 @@ static void a_surrogate_is_encoded_in_three_bytes(void **state)
     assert_str(str_n(at, utf8_encode(at, 0xDFFF)), STR("\xED\xBF\xBF"));
 }
 
-static void encode_what_is_no_code_point(void)
+static void encode_invalid_code_point(void)
 {
     char at[UTF8_MAX];
 
@@ -219,7 +219,7 @@ static void encode_what_is_no_code_point(void)
 static void encoding_beyond_the_last_code_point_is_a_bug(void **state)
 {
     (void)state;
-    assert_aborts(encode_what_is_no_code_point, "bug at");
+    assert_aborts(encode_invalid_code_point, "bug at");
 }
 
 int main(void)

@@ -89,7 +89,7 @@ static void assert_no_process_left(struct watchdog_run *s)
     close(s->mark[0]);
 }
 
-static void kill_us(struct watchdog_run *s)
+static void kill_watched(struct watchdog_run *s)
 {
     kill(s->us, SIGKILL);
     assert_int_equal(waitpid(s->us, NULL, 0), s->us);
@@ -110,7 +110,7 @@ static void when_mcpreel_is_killed_no_process_is_left(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         begin(&s, scripts[i]);
-        kill_us(&s);
+        kill_watched(&s);
         assert_no_process_left(&s);
     }
 }
@@ -126,7 +126,7 @@ static void a_process_that_exits_in_time_gets_no_signal(void **state)
     (void)state;
     begin(&s, "trap 'echo asked >&9; exit' TERM; exec 9>&\"$MARK\"; echo; sleep 0.3; "
               "echo bye >&9; while :; do sleep 0.02; done");
-    kill_us(&s);
+    kill_watched(&s);
     while ((got = read(s.mark[0], text + n, sizeof text - 1 - n)) > 0)
         n += (size_t)got;
     assert_string_equal(text, "bye\nasked\n");
@@ -211,7 +211,7 @@ static void the_watchdog_has_no_descriptors_and_ignores_signals(void **state)
     kill(dog, SIGTERM);
     kill(dog, SIGHUP);
     kill(dog, SIGQUIT);
-    kill_us(&s);
+    kill_watched(&s);
     assert_no_process_left(&s);
 }
 

@@ -21,7 +21,7 @@ static void note_sent(void *to, struct str bytes)
     buf_printf(p->seen, "%c[%.*s]", p->name, (int)(bytes.len < 10 ? bytes.len : 10), bytes.at);
 }
 
-struct room {
+struct order_run {
     struct loop *loop;
     struct write_batch *box;
     struct timer *timer;
@@ -29,30 +29,30 @@ struct room {
     struct batch_receiver a, b;
 };
 
-static void set_up(struct room *r)
+static void set_up(struct order_run *r)
 {
-    *r = (struct room){ .loop = loop_new() };
+    *r = (struct order_run){ .loop = loop_new() };
     buf_init(&r->seen, 1 << 20);
     r->a = (struct batch_receiver){ &r->seen, 'a' };
     r->b = (struct batch_receiver){ &r->seen, 'b' };
     r->box = write_batch_new(r->loop, note_sent);
 }
 
-static void tear_down(struct room *r)
+static void tear_down(struct order_run *r)
 {
     write_batch_close(r->box);
     loop_free(r->loop);
     buf_release(&r->seen);
 }
 
-static void put(struct room *r, struct batch_receiver *to, struct str bytes)
+static void put(struct order_run *r, struct batch_receiver *to, struct str bytes)
 {
     assert_true(write_batch_add(r->box, to, bytes));
 }
 
 static void added_bytes_are_sent_in_order_on_flush(void **state)
 {
-    struct room r;
+    struct order_run r;
 
     (void)state;
     set_up(&r);
@@ -70,7 +70,7 @@ static void added_bytes_are_sent_in_order_on_flush(void **state)
 
 static void pieces_of_one_stream_are_sent_together(void **state)
 {
-    struct room r;
+    struct order_run r;
 
     (void)state;
     set_up(&r);
@@ -84,7 +84,7 @@ static void pieces_of_one_stream_are_sent_together(void **state)
 
 static void put_from_a_timer(void *to)
 {
-    struct room *r = to;
+    struct order_run *r = to;
 
     put(r, &r->a, STR("late"));
     assert_str(buf_str(&r->seen), STR("a[early]"));
@@ -94,7 +94,7 @@ static void put_from_a_timer(void *to)
 /* Whatever comes next may be long in coming. */
 static void the_batch_is_flushed_before_the_loop_waits(void **state)
 {
-    struct room r;
+    struct order_run r;
 
     (void)state;
     set_up(&r);
@@ -109,7 +109,7 @@ static void the_batch_is_flushed_before_the_loop_waits(void **state)
 static void a_full_batch_is_flushed(void **state)
 {
     static char much[WRITE_BATCH_BYTES + 1];
-    struct room r;
+    struct order_run r;
 
     (void)state;
     memset(much, 'm', sizeof much);
@@ -126,7 +126,7 @@ static void a_full_batch_is_flushed(void **state)
 
 static void many_small_writes_flush_the_batch(void **state)
 {
-    struct room r;
+    struct order_run r;
 
     (void)state;
     set_up(&r);
@@ -140,7 +140,7 @@ static void many_small_writes_flush_the_batch(void **state)
 
 static void closing_sends_everything(void **state)
 {
-    struct room r;
+    struct order_run r;
 
     (void)state;
     set_up(&r);
@@ -152,7 +152,7 @@ static void closing_sends_everything(void **state)
 }
 
 /* A stream that is held, and its other end. */
-struct wire {
+struct batch_run {
     struct loop *loop;
     struct stream *stream;
     int far, drains, breaks;
@@ -161,35 +161,35 @@ struct wire {
 
 static void note_drained(void *to)
 {
-    struct wire *w = to;
+    struct batch_run *w = to;
 
     w->drains++;
 }
 
 static void note_broken(void *to, const struct err *why)
 {
-    struct wire *w = to;
+    struct batch_run *w = to;
 
     assert_int_equal(why->kind, ERR_PEER);
     assert_int_equal(stream_queued(w->stream), 0);
     w->breaks++;
 }
 
-static void open_wire(struct wire *w)
+static void open_run(struct batch_run *w)
 {
     static const struct stream_events events = { .drained = note_drained,
                                                  .broken = note_broken };
     struct err e = ERR_NONE;
     int fds[2];
 
-    *w = (struct wire){ .loop = loop_new() };
+    *w = (struct batch_run){ .loop = loop_new() };
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     w->far = fds[1];
     assert_true(stream_open(&w->stream, w->loop, fds[0], &events, w, &e));
     stream_batch_writes(w->stream);
 }
 
-static void close_wire(struct wire *w)
+static void close_wire(struct batch_run *w)
 {
     stream_close(w->stream);
     close(w->far);
@@ -197,7 +197,7 @@ static void close_wire(struct wire *w)
 }
 
 /* Returns the bytes at the other end now, without waiting. */
-static struct str peek(struct wire *w)
+static struct str peek(struct batch_run *w)
 {
     ssize_t n = recv(w->far, w->seen, sizeof w->seen, MSG_DONTWAIT);
 
@@ -209,7 +209,7 @@ static void stop_loop(void *to)
     loop_stop(to);
 }
 
-static void turn(struct wire *w)
+static void turn(struct batch_run *w)
 {
     struct timer *t = timer_new(w->loop, stop_loop, w->loop);
 
@@ -220,10 +220,10 @@ static void turn(struct wire *w)
 
 static void bytes_held_by_a_stream_are_sent_before_the_loop_waits(void **state)
 {
-    struct wire w;
+    struct batch_run w;
 
     (void)state;
-    open_wire(&w);
+    open_run(&w);
     stream_write(w.stream, STR("one "));
     stream_write(w.stream, STR("two"));
     assert_str(peek(&w), STR(""));
@@ -233,25 +233,25 @@ static void bytes_held_by_a_stream_are_sent_before_the_loop_waits(void **state)
     close_wire(&w);
 }
 
-static void ask_how_much(struct stream *s)
+static void get_queued_size(struct stream *s)
 {
     assert_int_equal(stream_queued(s), 0);
 }
 
 static void later_bytes_do_not_overtake_held_ones(void **state)
 {
-    void (*const ways[])(struct stream *) = { ask_how_much, stream_shutdown };
+    void (*const ways[])(struct stream *) = { get_queued_size, stream_shutdown };
     void (*const ends[])(struct stream *) = { stream_close, stream_reset };
-    struct wire w;
+    struct batch_run w;
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        open_wire(&w);
+        open_run(&w);
         stream_write(w.stream, STR("held"));
         ways[i](w.stream);
         assert_str(peek(&w), STR("held"));
         close_wire(&w);
-        open_wire(&w);
+        open_run(&w);
         stream_write(w.stream, STR("held"));
         ends[i](w.stream);
         w.stream = NULL;
@@ -262,10 +262,10 @@ static void later_bytes_do_not_overtake_held_ones(void **state)
 
 static void held_bytes_for_a_closed_reader_give_one_error(void **state)
 {
-    struct wire w;
+    struct batch_run w;
 
     (void)state;
-    open_wire(&w);
+    open_run(&w);
     shutdown(w.far, SHUT_RD);
     stream_write(w.stream, STR("held"));
     assert_int_equal(w.breaks, 0);
@@ -281,13 +281,13 @@ static void held_bytes_for_a_closed_reader_give_one_error(void **state)
 static void large_writes_do_not_overtake_small_ones(void **state)
 {
     static char much[WRITE_BATCH_BYTES + 1];
-    static struct wire w;
+    static struct batch_run w;
     struct buf all;
 
     (void)state;
     memset(much, 'm', sizeof much);
     buf_init(&all, 1 << 20);
-    open_wire(&w);
+    open_run(&w);
     stream_write(w.stream, STR("a"));
     stream_write(w.stream, str_n(much, sizeof much));
     stream_write(w.stream, STR("z"));

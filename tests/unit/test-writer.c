@@ -33,7 +33,8 @@ static bool put_text(struct writer *w, struct str text, struct err *e)
 
 #define LINE(text) "a line: " text "\n"
 
-static void begin_whole(struct writer *w, struct fault_sys *f, const char *path, bool replace)
+static void begin_complete(struct writer *w, struct fault_sys *f, const char *path,
+                           bool replace)
 {
     struct err e = ERR_NONE;
 
@@ -60,7 +61,7 @@ static void a_too_large_record_is_rejected_and_the_next_is_not(void **state)
 
     (void)state;
     assert_non_null(many);
-    begin_whole(&w, &f, "file", false);
+    begin_complete(&w, &f, "file", false);
     assert_false(put_text(&w, str_n(many, size), &e));
     assert_int_equal(e.kind, ERR_USAGE);
     assert_int_equal(f.calls[FAULT_WRITE], 0);
@@ -148,7 +149,7 @@ static void an_atomic_file_appears_when_it_is_complete(void **state)
     struct writer w;
 
     (void)state;
-    begin_whole(&w, &f, "file", false);
+    begin_complete(&w, &f, "file", false);
     assert_true(put_text(&w, STR("a line: one"), &e));
     assert_true(put_text(&w, STR("a line: two"), &e));
     assert_int_equal(f.calls[FAULT_WRITE], 0);
@@ -170,7 +171,7 @@ static void output_is_written_in_large_blocks(void **state)
 
     (void)state;
     memset(line, 'x', sizeof line);
-    begin_whole(&w, &f, "file", false);
+    begin_complete(&w, &f, "file", false);
     for (int i = 0; i < LINES; i++)
         assert_true(put_text(&w, str_n(line, sizeof line), &e));
     assert_true(w.text.cap < 4 << 18);
@@ -191,10 +192,10 @@ static void after_any_failure_the_old_file_stays(void **state)
         struct writer w;
 
         unlink("file");
-        begin_whole(&w, &f, "file", false);
+        begin_complete(&w, &f, "file", false);
         assert_true(put_text(&w, STR("a line: old"), &e));
         end(&w);
-        begin_whole(&w, &f, "file", true);
+        begin_complete(&w, &f, "file", true);
         fault_fail(&f, calls[i], 1, FAULT_FOREVER, ENOSPC);
         assert_true(put_text(&w, STR("a line: new"), &e));
         assert_false(writer_finish(&w, &e));
@@ -211,7 +212,7 @@ static void an_aborted_file_does_not_appear(void **state)
     struct writer w;
 
     (void)state;
-    begin_whole(&w, &f, "file", false);
+    begin_complete(&w, &f, "file", false);
     assert_true(put_text(&w, STR("a line: one"), &e));
     writer_abort(&w);
     assert_int_equal(access("file", F_OK), -1);
@@ -224,7 +225,7 @@ static void an_existing_file_is_reported_before_anything_is_written(void **state
     struct writer w;
 
     (void)state;
-    begin_whole(&w, &f, "file", false);
+    begin_complete(&w, &f, "file", false);
     end(&w);
     assert_false(writer_open(&w, &f.sys, "file", false, &plain, NULL, &e));
     assert_int_equal(e.kind, ERR_USAGE);
@@ -242,16 +243,16 @@ static void standard_output_is_not_synced_closed_or_truncated(void **state)
     (void)state;
     assert_true(kept >= 0 && fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0);
     assert_int_equal(write(fd, LINE("old"), strlen(LINE("old"))), strlen(LINE("old")));
-    begin_whole(&w, &f, "-", false);
+    begin_complete(&w, &f, "-", false);
     assert_true(put_text(&w, STR("a line: one"), &e));
     end(&w);
-    begin_whole(&w, &f, "-", false);
+    begin_complete(&w, &f, "-", false);
     fault_short(&f, FAULT_WRITE, 1, 1, 3);
     fault_fail(&f, FAULT_WRITE, 2, 1, ENOSPC);
     assert_true(put_text(&w, STR("a line: two"), &e));
     assert_false(writer_finish(&w, &e));
     assert_string_equal(e.msg, "cannot write 'standard output': No space left on device");
-    begin_whole(&w, &f, "-", false);
+    begin_complete(&w, &f, "-", false);
     assert_true(put_text(&w, STR("a line: three"), &e));
     writer_abort(&w);
     assert_int_equal(f.calls[FAULT_FDATASYNC] + f.calls[FAULT_CLOSE], 0);
@@ -297,7 +298,7 @@ static void the_file_name_selects_the_compression(void **state)
         struct buf was, is;
 
         buf_init(&was, 1 << 26);
-        begin_whole(&w, &f, packed_names[i], false);
+        begin_complete(&w, &f, packed_names[i], false);
         for (unsigned n = 0; n < LINES; n++) {
             size_t at = was.len;
 
@@ -322,7 +323,7 @@ static void a_compressed_file_may_be_empty_or_written_at_the_end(void **state)
         struct writer w;
         struct buf is;
 
-        begin_whole(&w, &f, packed_names[i], false);
+        begin_complete(&w, &f, packed_names[i], false);
         end(&w);
         unpack(&is, packed_names[i]);
         assert_str(buf_str(&is), STR(""));
@@ -349,13 +350,13 @@ static void a_compressed_file_that_cannot_be_written_does_not_appear(void **stat
         struct err e = ERR_NONE;
         struct writer w;
 
-        begin_whole(&w, &f, packed_names[i], false);
+        begin_complete(&w, &f, packed_names[i], false);
         fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC);
         assert_false(put_text(&w, str_n(noise, LENGTH), &e));
         assert_int_equal(e.kind, ERR_IO);
         writer_abort(&w);
         assert_int_equal(access(packed_names[i], F_OK), -1);
-        begin_whole(&w, &f, packed_names[i], false);
+        begin_complete(&w, &f, packed_names[i], false);
         fault_fail(&f, FAULT_WRITE, 1, FAULT_FOREVER, ENOSPC);
         assert_true(put_text(&w, STR("a line: one"), &e));
         assert_false(writer_finish(&w, &e));
