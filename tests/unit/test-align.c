@@ -233,7 +233,7 @@ static void without_unique_items_it_is_the_longest_subsequence(void **state)
     }
 }
 
-static void a_long_stretch_is_greedy_and_says_so(void **state)
+static void a_long_stretch_is_aligned_greedily_and_flagged(void **state)
 {
     enum { LONG = ALIGN_EXACT_MAX + 100 };
     struct random_case c;
@@ -263,7 +263,7 @@ int main(void)
         cmocka_unit_test(unique_items_are_anchors),
         cmocka_unit_test(any_lists_give_a_valid_edit_script_and_its_mirror),
         cmocka_unit_test(without_unique_items_it_is_the_longest_subsequence),
-        cmocka_unit_test(a_long_stretch_is_greedy_and_says_so),
+        cmocka_unit_test(a_long_stretch_is_aligned_greedily_and_flagged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

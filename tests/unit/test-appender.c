@@ -616,7 +616,7 @@ static void assert_gap_accounts_for(const struct bench *b, unsigned put)
 }
 
 /* A large line that has no room: what follows it waits, and no line overtakes another. */
-static void no_line_is_written_before_an_earlier_one_that_has_no_room(void **state)
+static void no_line_is_written_before_an_earlier_one_that_does_not_fit(void **state)
 {
     struct bench b;
 
@@ -907,7 +907,7 @@ int main(void)
         IN_TEMP_DIR(a_file_that_accepts_no_more_ends_with_its_last_line),
         IN_TEMP_DIR(writes_are_retried_until_the_time_limit_of_the_end),
         IN_TEMP_DIR(the_last_line_is_written_after_a_try_that_began_before),
-        IN_TEMP_DIR(no_line_is_written_before_an_earlier_one_that_has_no_room),
+        IN_TEMP_DIR(no_line_is_written_before_an_earlier_one_that_does_not_fit),
         IN_TEMP_DIR(a_full_file_gets_gap_and_last_line),
         IN_TEMP_DIR(lines_are_cut_off_to_make_room_for_the_last_line),
         IN_TEMP_DIR(a_failing_disk_loses_no_written_line),

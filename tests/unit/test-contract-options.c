@@ -56,7 +56,7 @@ static void entries_that_have_ended_are_a_warning(void **state)
     compare_rules_release(&rules);
 }
 
-static void choices_end(void **state)
+static void lists_of_choices_have_an_end(void **state)
 {
     (void)state;
     assert_string_equal(contract_options_fail_on[FAIL_ON_NEVER].name, "never");
@@ -69,7 +69,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_TEMP_DIR(a_lock_file_is_known_by_its_version),
         cmocka_unit_test(entries_that_have_ended_are_a_warning),
-        cmocka_unit_test(choices_end),
+        cmocka_unit_test(lists_of_choices_have_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

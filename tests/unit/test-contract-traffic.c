@@ -116,7 +116,7 @@ static void a_redacted_value_is_not_judged(void **state)
 }
 
 /* Each change gets its own calls. */
-static void changes_are_told_apart_by_their_values(void **state)
+static void changes_are_distinguished_by_their_values(void **state)
 {
     struct rig r;
 
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(a_breaking_change_may_affect_no_call),
         cmocka_unit_test(a_call_that_was_invalid_before_does_not_count),
         cmocka_unit_test(a_redacted_value_is_not_judged),
-        cmocka_unit_test(changes_are_told_apart_by_their_values),
+        cmocka_unit_test(changes_are_distinguished_by_their_values),
         cmocka_unit_test(a_value_inside_a_union_is_attributed),
         cmocka_unit_test(results_are_validated_against_the_output_schema),
         cmocka_unit_test(removed_tools_prompts_and_resources_affect_all_their_calls),

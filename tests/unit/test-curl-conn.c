@@ -326,7 +326,7 @@ static void set_proxy_env(const char *name, int port)
     "CONNECT " host " HTTP/1.1\r\nHost: " host "\r\nProxy-Authorization: Basic bWU6cHc=\r\n"   \
     "Proxy-Connection: Keep-Alive\r\n\r\n"
 
-static void a_proxy_is_asked_for_a_tunnel(void **state)
+static void a_proxy_gets_a_connect_request(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -511,7 +511,7 @@ int main(void)
         cmocka_unit_test(much_data_is_received_over_tls),
         cmocka_unit_test(much_data_is_received_with_pauses),
         cmocka_unit_test(much_data_is_sent_over_tls),
-        cmocka_unit_test(a_proxy_is_asked_for_a_tunnel),
+        cmocka_unit_test(a_proxy_gets_a_connect_request),
         cmocka_unit_test(the_rejection_of_a_proxy_is_reported),
         cmocka_unit_test(an_unreachable_proxy_is_reported),
         cmocka_unit_test(a_loopback_server_needs_no_proxy),

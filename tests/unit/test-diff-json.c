@@ -73,7 +73,7 @@ static void a_large_value_is_replaced_by_its_size(void **state)
     buf_release(&large);
 }
 
-static void a_call_that_is_the_same_is_left_out(void **state)
+static void an_unchanged_call_is_left_out(void **state)
 {
     struct call_diff_entry entry = { .status = CALL_DIFF_SAME, .method = STR("m") };
 
@@ -104,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_has_both_sides_and_its_differences),
         cmocka_unit_test(a_large_value_is_replaced_by_its_size),
-        cmocka_unit_test(a_call_that_is_the_same_is_left_out),
+        cmocka_unit_test(an_unchanged_call_is_left_out),
         cmocka_unit_test(totals_have_every_status),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -610,7 +610,7 @@ static void each_failure_names_the_file(void **state)
     assert_true(file_close(&f, &e));
 }
 
-static void slurping_reads_the_whole_file(void **state)
+static void file_read_all_reads_the_whole_file(void **state)
 {
     static const size_t sizes[] = { 0, 1, 4095, 65535, 65536, 65537, 300000 };
     static char content[300000];
@@ -915,7 +915,7 @@ int main(void)
         IN_TEMP_DIR(a_file_version_detects_changes),
         IN_TEMP_DIR(owner_and_mode_are_copied_or_the_reason_is_reported),
         IN_TEMP_DIR(file_is_writable_depends_on_its_mode),
-        IN_TEMP_DIR(slurping_reads_the_whole_file),
+        IN_TEMP_DIR(file_read_all_reads_the_whole_file),
         IN_TEMP_DIR(slurping_stops_at_the_limit),
         IN_TEMP_DIR(slurping_into_a_full_buffer_fails),
         IN_TEMP_DIR(slurping_handles_short_reads_and_reports_failed_ones),

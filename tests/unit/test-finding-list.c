@@ -21,7 +21,7 @@ static void the_list_owns_copies_in_order(void **state)
     finding_list_release(&l);
 }
 
-static void severities_are_told_apart(void **state)
+static void severities_are_distinguished(void **state)
 {
     struct finding_list l;
 
@@ -40,7 +40,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_list_owns_copies_in_order),
-        cmocka_unit_test(severities_are_told_apart),
+        cmocka_unit_test(severities_are_distinguished),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

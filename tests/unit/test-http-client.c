@@ -221,7 +221,7 @@ static void requests_and_responses_pass_unchanged(void **state)
     part(&t, &p);
 }
 
-static void a_body_of_unknown_length_goes_in_chunks(void **state)
+static void a_body_of_unknown_length_is_sent_in_chunks(void **state)
 {
     static const struct fake_server_step script[] = {
         FAKE(ACCEPT),
@@ -786,7 +786,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_and_responses_pass_unchanged),
-        cmocka_unit_test(a_body_of_unknown_length_goes_in_chunks),
+        cmocka_unit_test(a_body_of_unknown_length_is_sent_in_chunks),
         cmocka_unit_test(a_connection_is_reused_for_the_same_key_only),
         cmocka_unit_test(a_key_may_have_two_requests_at_once),
         cmocka_unit_test(a_reused_connection_closed_without_response_is_an_error),

@@ -145,7 +145,7 @@ static void pipelined_requests_are_answered_in_their_order(void **state)
     close_server(&h);
 }
 
-static void a_client_that_goes_is_noticed_in_every_state(void **state)
+static void a_client_that_disconnects_is_noticed_in_every_state(void **state)
 {
     static const struct {
         const char *text;
@@ -616,7 +616,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_connection_serves_many_requests),
         cmocka_unit_test(pipelined_requests_are_answered_in_their_order),
-        cmocka_unit_test(a_client_that_goes_is_noticed_in_every_state),
+        cmocka_unit_test(a_client_that_disconnects_is_noticed_in_every_state),
         cmocka_unit_test(a_half_closed_client_gets_its_response),
         cmocka_unit_test(a_write_to_a_gone_client_is_safe),
         cmocka_unit_test(a_slow_reader_gets_everything),

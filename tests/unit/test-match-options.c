@@ -127,7 +127,7 @@ static void the_number_of_tools_is_limited(void **state)
     unset(&s);
 }
 
-static void a_rule_without_effect_is_told(void **state)
+static void a_rule_without_effect_is_reported(void **state)
 {
     const char *paths[] = { "$.result.etag", "$.params.name", "$.params.arguments.q" };
     struct err e = ERR_NONE;
@@ -170,7 +170,7 @@ int main(void)
         cmocka_unit_test(a_mode_may_be_for_one_tool),
         cmocka_unit_test(a_bad_mode_is_named),
         cmocka_unit_test(the_number_of_tools_is_limited),
-        cmocka_unit_test(a_rule_without_effect_is_told),
+        cmocka_unit_test(a_rule_without_effect_is_reported),
         cmocka_unit_test(rules_about_responses_alone_ignore_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,7 +141,7 @@ static void unmatched_children_of_a_matched_row_are_shown(void **state)
     end_collecting(&h);
 }
 
-static void a_child_that_comes_late_stands_alone(void **state)
+static void a_late_child_is_a_row_of_its_own(void **state)
 {
     struct received h;
 
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(children_are_below_their_parents),
         cmocka_unit_test(a_parent_may_end_last),
         cmocka_unit_test(unmatched_children_of_a_matched_row_are_shown),
-        cmocka_unit_test(a_child_that_comes_late_stands_alone),
+        cmocka_unit_test(a_late_child_is_a_row_of_its_own),
         cmocka_unit_test(the_number_of_waiting_rows_is_limited),
         cmocka_unit_test(the_bytes_of_waiting_rows_are_limited),
         cmocka_unit_test(in_follow_mode_a_family_is_shown_when_complete),

@@ -3,7 +3,7 @@
 #include "terse.h"
 #include "test.h"
 
-static void names_of_variables_are_collected_and_records_passed_on(void **state)
+static void names_of_variables_are_collected_and_records_forwarded(void **state)
 {
     struct placeholder_names p;
     struct terse next;
@@ -42,7 +42,7 @@ static void other_placeholders_name_no_variable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_of_variables_are_collected_and_records_passed_on),
+        cmocka_unit_test(names_of_variables_are_collected_and_records_forwarded),
         cmocka_unit_test(other_placeholders_name_no_variable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

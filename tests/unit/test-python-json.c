@@ -182,7 +182,7 @@ static void a_too_long_text_is_detected(void **state)
 }
 
 /* The deepest that the scanner takes. */
-static void depth_takes_no_stack(void **state)
+static void depth_needs_no_stack(void **state)
 {
     char text[2 * JSON_MAX_DEPTH + 1];
     struct json_fault fault;
@@ -215,7 +215,7 @@ int main(void)
         cmocka_unit_test(ascii_is_written_as_python_does_it),
         cmocka_unit_test(a_text_is_quoted_as_python_does_it),
         cmocka_unit_test(a_too_long_text_is_detected),
-        cmocka_unit_test(depth_takes_no_stack),
+        cmocka_unit_test(depth_needs_no_stack),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,7 +251,7 @@ static void assert_proposed(struct rig *r, const char *params, const char *want)
     assert_str(rebind_propose(&r->rebind, parse(r, 0, params)), str_z(want));
 }
 
-static void a_path_is_proposed_for_what_is_too_short_to_be_bound(void **state)
+static void a_path_is_proposed_for_a_value_that_is_too_short_to_be_bound(void **state)
 {
     struct rig r;
 
@@ -428,7 +428,7 @@ int main(void)
         cmocka_unit_test(a_value_that_later_requests_have_explains_a_difference),
         cmocka_unit_test(a_title_that_later_requests_have_is_a_difference),
         cmocka_unit_test(a_word_of_a_text_is_bound_if_a_later_request_has_it),
-        cmocka_unit_test(a_path_is_proposed_for_what_is_too_short_to_be_bound),
+        cmocka_unit_test(a_path_is_proposed_for_a_value_that_is_too_short_to_be_bound),
         cmocka_unit_test(no_path_is_proposed_for_a_short_value_that_is_bound),
         cmocka_unit_test(a_proposed_path_binds_the_value),
         cmocka_unit_test(a_value_at_a_path_of_the_user_is_unavailable_too),

@@ -102,7 +102,7 @@ static void without_a_new_call_the_file_is_unchanged(void **state)
     assert_int_equal(access("a.jsonl.appended.jsonl", F_OK), -1);
 }
 
-static void a_server_that_dies_leaves_the_file_unchanged(void **state)
+static void a_server_that_exits_leaves_the_file_unchanged(void **state)
 {
     struct program p;
 
@@ -115,7 +115,7 @@ static void a_server_that_dies_leaves_the_file_unchanged(void **state)
     assert_int_equal(access("a.jsonl.appended.jsonl", F_OK), -1);
 }
 
-static void a_second_writer_is_told_the_first(void **state)
+static void a_second_writer_gets_an_error_that_names_the_first(void **state)
 {
     char holder[64];
     struct program p;
@@ -187,8 +187,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_call_is_appended_and_replayed_afterwards),
         cmocka_unit_test(without_a_new_call_the_file_is_unchanged),
-        cmocka_unit_test(a_server_that_dies_leaves_the_file_unchanged),
-        cmocka_unit_test(a_second_writer_is_told_the_first),
+        cmocka_unit_test(a_server_that_exits_leaves_the_file_unchanged),
+        cmocka_unit_test(a_second_writer_gets_an_error_that_names_the_first),
         cmocka_unit_test(a_recording_that_another_process_changes_is_not_replaced),
         cmocka_unit_test(a_new_file_that_cannot_be_put_in_place_leaves_the_old_one),
     };

@@ -156,7 +156,7 @@ static void a_server_that_never_responds_is_an_error(void **state)
     end(&r);
 }
 
-static void a_server_that_hangs_is_not_said_to_have_ended(void **state)
+static void a_server_that_hangs_is_not_reported_as_ended(void **state)
 {
     struct rig r;
 
@@ -218,7 +218,7 @@ int main(void)
         cmocka_unit_test(each_recorded_session_gets_a_process),
         cmocka_unit_test(a_crash_in_one_session_does_not_hide_the_others),
         cmocka_unit_test(a_server_that_never_responds_is_an_error),
-        cmocka_unit_test(a_server_that_hangs_is_not_said_to_have_ended),
+        cmocka_unit_test(a_server_that_hangs_is_not_reported_as_ended),
         cmocka_unit_test(a_server_that_cannot_be_started_is_an_error),
         cmocka_unit_test(a_failing_before_command_ends_the_run),
         cmocka_unit_test(a_before_command_may_be_slow_and_read_nothing),

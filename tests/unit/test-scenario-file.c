@@ -234,7 +234,7 @@ static void the_version_is_text(void **state)
     buf_release(&text);
 }
 
-static void the_top_is_checked(void **state)
+static void the_keys_of_the_file_are_checked(void **state)
 {
     (void)state;
     check("", "s.yml:1:1: a scenarios file is a map, not empty / it has the keys 'target' and "
@@ -349,7 +349,7 @@ int main(void)
         cmocka_unit_test(more_than_mcp_recorder),
         cmocka_unit_test(values_are_saved_and_expected),
         cmocka_unit_test(the_version_is_text),
-        cmocka_unit_test(the_top_is_checked),
+        cmocka_unit_test(the_keys_of_the_file_are_checked),
         cmocka_unit_test(a_target_is_a_url_or_a_command),
         cmocka_unit_test(actions_are_checked),
         cmocka_unit_test(scenarios_are_found_by_name),

@@ -290,7 +290,7 @@ static void objects_are_checked(void **state)
     CHECK_ROWS(rows);
 }
 
-static void members_depend_on_others(void **state)
+static void members_require_other_members(void **state)
 {
     static const struct row rows[] = {
         { "{'dependentRequired':{'a':['b']}}", "{'c':1}", "valid" },
@@ -666,7 +666,7 @@ int main(void)
         cmocka_unit_test(strings_have_a_length_and_a_pattern),
         cmocka_unit_test(arrays_are_checked),
         cmocka_unit_test(objects_are_checked),
-        cmocka_unit_test(members_depend_on_others),
+        cmocka_unit_test(members_require_other_members),
         cmocka_unit_test(schemas_are_combined),
         cmocka_unit_test(a_failure_of_alternatives_is_explained),
         cmocka_unit_test(unchecked_parts_never_decide),

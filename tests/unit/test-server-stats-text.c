@@ -118,7 +118,7 @@ static void more_rows_than_wanted_are_counted(void **state)
     end(&t);
 }
 
-static void the_summary_tells_of_trouble(void **state)
+static void the_summary_reports_unreadable_files(void **state)
 {
     struct shown t;
 
@@ -171,7 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_server_has_three_tables),
         cmocka_unit_test(more_rows_than_wanted_are_counted),
-        cmocka_unit_test(the_summary_tells_of_trouble),
+        cmocka_unit_test(the_summary_reports_unreadable_files),
         cmocka_unit_test(texts_of_files_are_escaped),
         cmocka_unit_test(names_without_a_row_are_shown_together),
     };

@@ -132,7 +132,7 @@ static void a_server_that_is_named_later_has_the_earlier_calls(void **state)
     server_stats_release(&s);
 }
 
-static void servers_of_one_recording_are_told_apart(void **state)
+static void servers_of_one_recording_are_distinguished(void **state)
 {
     struct server_stats s;
 
@@ -307,7 +307,7 @@ static void names_pass_through_the_cleaner(void **state)
 }
 
 /* Names that differ only behind the kept part have rows of their own, in all files. */
-static void long_names_are_told_apart(void **state)
+static void long_names_are_distinguished(void **state)
 {
     char story[2048], name[600];
     struct server_stats s;
@@ -351,14 +351,14 @@ int main(void)
         cmocka_unit_test(another_version_is_another_server),
         cmocka_unit_test(every_header_begins_a_recording),
         cmocka_unit_test(a_server_that_is_named_later_has_the_earlier_calls),
-        cmocka_unit_test(servers_of_one_recording_are_told_apart),
+        cmocka_unit_test(servers_of_one_recording_are_distinguished),
         cmocka_unit_test(the_session_names_the_server_over_http),
         cmocka_unit_test(listed_tools_have_a_row_and_a_size),
         cmocka_unit_test(times_are_merged),
         cmocka_unit_test(the_number_of_rows_is_bounded),
         cmocka_unit_test(the_number_of_servers_is_bounded),
         cmocka_unit_test(names_pass_through_the_cleaner),
-        cmocka_unit_test(long_names_are_told_apart),
+        cmocka_unit_test(long_names_are_distinguished),
         cmocka_unit_test(a_recording_without_calls_counts),
     };
 

@@ -436,7 +436,7 @@ static void a_server_that_only_writes_stderr_is_ended(void **state)
 }
 
 /* The client is not being read when it goes. */
-static void the_end_of_the_client_is_noticed_while_the_server_reads_nothing(void **state)
+static void a_client_that_disconnects_is_noticed_while_the_server_reads_nothing(void **state)
 {
     struct relay_session s;
     struct buf all;
@@ -679,7 +679,7 @@ int main(void)
         cmocka_unit_test(a_slow_client_that_closed_its_side_gets_everything),
         cmocka_unit_test(a_client_that_closed_its_side_and_reads_nothing_is_not_waited_for),
         cmocka_unit_test(a_server_that_only_writes_stderr_is_ended),
-        cmocka_unit_test(the_end_of_the_client_is_noticed_while_the_server_reads_nothing),
+        cmocka_unit_test(a_client_that_disconnects_is_noticed_while_the_server_reads_nothing),
         cmocka_unit_test(a_slowly_reading_server_gets_everything),
         cmocka_unit_test(a_client_that_never_reads_is_waited_for_until_a_signal),
         cmocka_unit_test(after_a_signal_a_client_that_never_reads_is_not_waited_for),

@@ -147,7 +147,7 @@ static void a_list_that_cannot_be_used_ends_it(void **state)
     }
 }
 
-static void a_cursor_that_comes_twice_ends_it(void **state)
+static void a_repeated_cursor_is_an_error(void **state)
 {
     struct rig r;
 
@@ -195,7 +195,7 @@ int main(void)
         cmocka_unit_test(the_error_of_initialize_is_reported_if_both_fail),
         cmocka_unit_test(a_list_that_is_not_implemented_stays_unknown),
         cmocka_unit_test(a_list_that_cannot_be_used_ends_it),
-        cmocka_unit_test(a_cursor_that_comes_twice_ends_it),
+        cmocka_unit_test(a_repeated_cursor_is_an_error),
         cmocka_unit_test(requests_of_the_server_are_rejected),
         cmocka_unit_test(a_server_that_exits_ends_it),
     };

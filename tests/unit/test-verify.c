@@ -582,7 +582,7 @@ static void a_session_that_begins_with_discover_gets_no_initialize(void **state)
     end(&r);
 }
 
-static void only_read_only_tools_are_called_if_asked_for(void **state)
+static void only_read_only_tools_are_called_in_read_only_mode(void **state)
 {
     struct rig r;
 
@@ -718,7 +718,7 @@ int main(void)
         cmocka_unit_test(an_initialize_that_was_rejected_before_blocks_nothing),
         cmocka_unit_test(a_session_without_initialize_gets_one),
         cmocka_unit_test(a_session_that_begins_with_discover_gets_no_initialize),
-        cmocka_unit_test(only_read_only_tools_are_called_if_asked_for),
+        cmocka_unit_test(only_read_only_tools_are_called_in_read_only_mode),
         cmocka_unit_test(a_cancelled_request_is_cancelled_again),
         cmocka_unit_test(an_abandoned_http_call_is_cancelled_before_the_end),
         cmocka_unit_test(a_poll_is_repeated_until_the_task_has_ended),

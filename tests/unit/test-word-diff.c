@@ -30,7 +30,7 @@ static void long_parts_without_a_change_are_folded(void **state)
           "\"… 5 words … 6 7 8 9 [-x-]{+z+} 1 2 3 4 … 4 words … 9 0 1 2 [-y-]{+w+}\"");
 }
 
-static void values_that_words_do_not_explain_are_left_to_others(void **state)
+static void values_without_differing_words_get_no_word_diff(void **state)
 {
     (void)state;
     check("1", "2", NULL);
@@ -69,7 +69,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changed_words_are_marked),
         cmocka_unit_test(long_parts_without_a_change_are_folded),
-        cmocka_unit_test(values_that_words_do_not_explain_are_left_to_others),
+        cmocka_unit_test(values_without_differing_words_get_no_word_diff),
         cmocka_unit_test(hostile_text_is_escaped_and_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
