@@ -1,5 +1,5 @@
-/* bench/bench-fixed.c - a stdio server on our own loop that says one thing only: what a
- * replay is held against.
+/* bench/bench-fixed.c - a stdio server on our own loop with a fixed response: the baseline of
+ * replay.
  *
  *     bench-fixed SIZE
  *

@@ -1,5 +1,5 @@
-/* bench/bench-http-bare.c - as little as an HTTP server on libuv can do: what a replay is held
- * against.
+/* bench/bench-http-bare.c - the least that an HTTP server on libuv can do: the baseline of
+ * replay.
  *
  *     bench-http-bare SIZE
  *
@@ -84,7 +84,7 @@ static size_t length_of(const char *head, const char *end)
     return 0;
 }
 
-/* Takes the head, or some of it; 0: it is too long. */
+/* Reads the head, or a part of it; 0: it is too long. */
 static size_t take_head(struct client *c, const char *at, size_t n)
 {
     size_t before = c->len, more = n < HEAD_MAX - before ? n : HEAD_MAX - before;

@@ -1,11 +1,11 @@
-/* bench/bench-http-load.c - how many requests a second an HTTP server or proxy answers.
+/* bench/bench-http-load.c - measures the requests per second of an HTTP server or proxy.
  *
  *     bench-http-load PORT PATH SIZE COUNT CONNECTIONS [HEADER…]
  *
  * Posts COUNT requests of SIZE bytes each to 127.0.0.1, on so many connections, one at a time
- * on each; an answer may have a length or come in chunks. Each connection is another client's,
- * and says so in its head. Prints requests per second, and the median and the 99th percentile
- * of the time to an answer in ns. Ends with 1 if anything but 200 comes. */
+ * on each; an answer may have a length or come in chunks. Each connection is that of another
+ * client, with its own header. Prints requests per second, and the median and the 99th
+ * percentile of the time to an answer in ns. Ends with 1 if anything but 200 comes. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

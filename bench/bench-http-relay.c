@@ -1,5 +1,5 @@
-/* bench/bench-http-relay.c - as little as a relay of HTTP on libuv and libcurl can do: what a
- * recording is held against.
+/* bench/bench-http-relay.c - the least that an HTTP relay on libuv and libcurl can do: the
+ * baseline of record.
  *
  *     bench-http-relay URL
  *
@@ -29,12 +29,12 @@ struct client {
     int paused;      /* libcurl waits for more of the body */
     int closing;     /* by libuv */
     int chunked;     /* how the answer goes out */
-    int sized;       /* the server has said how long it is */
+    int sized;       /* the server has sent its length */
     size_t body;     /* bytes of the request still to come */
-    struct bytes in; /* a head that is not whole, then what of a body was not taken */
+    struct bytes in; /* an incomplete head, then the unread bytes of a body */
     struct bytes out;
     struct curl_slist *fields;
-    struct client *next; /* among those with something to be written */
+    struct client *next; /* in the list of clients with bytes to write */
     int is_listed;
 };
 
@@ -277,7 +277,7 @@ static void take_body(struct client *c, const char *at, size_t n)
     }
 }
 
-/* A head, if it is whole, with what came of its body. */
+/* A head, if it is complete, with the bytes of its body. */
 static void take_head(struct client *c)
 {
     char *end = memmem(c->in.at, c->in.len, "\r\n\r\n", 4), *line;

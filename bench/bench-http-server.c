@@ -1,5 +1,5 @@
-/* bench/bench-http-server.c - our own HTTP server with one thing to say: what is left to be
- * lost before anything is recorded or replayed.
+/* bench/bench-http-server.c - our own HTTP server with a fixed response: the cost of HTTP
+ * without recording or replaying.
  *
  *     bench-http-server SIZE
  *

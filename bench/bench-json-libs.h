@@ -1,7 +1,6 @@
-/* bench/bench-json-libs.h - packaged JSON libraries, as C sees them.
+/* bench/bench-json-libs.h - calls packaged JSON libraries from C.
  *
- * Each parses one text completely, with its memory reused, and says whether it is
- * JSON. */
+ * Each parses one text completely, with its memory reused, and returns whether it is JSON. */
 #ifndef BENCH_JSON_LIBS_H
 #define BENCH_JSON_LIBS_H
 

@@ -1,4 +1,4 @@
-/* bench/bench-json.c - how fast texts are scanned, beside what others do with them.
+/* bench/bench-json.c - measures the speed of scanning JSON, and that of other parsers.
  *
  *     bench-json [MEGABYTES]
  *
@@ -82,7 +82,7 @@ static void run_simdjson(struct str text)
 {
     while (text.len) {
         struct str line = str_cut(&text, '\n');
-        /* It may look a little beyond the end if we say that this is safe. */
+        /* It may read a little beyond the end if the caller declares that safe. */
         require(bench_simdjson_parse(line.at, line.len, line.len + text.len), line);
     }
 }

@@ -16,7 +16,7 @@
 #include "format/writer.h"
 #include "traffic.h"
 
-enum { BATCH = 8 << 20, ENVELOPE = 95 }; /* what a line has besides its message, about */
+enum { BATCH = 8 << 20, ENVELOPE = 95 }; /* bytes of a line besides its message, about */
 
 static int64_t cpu_us(void)
 {

@@ -1,4 +1,4 @@
-/* bench/bench-redact.c - how fast secrets are looked for, in what is usual and in what is not.
+/* bench/bench-redact.c - measures the search for secrets in usual and in unusual traffic.
  *
  *     bench-redact [MEGABYTES]
  *

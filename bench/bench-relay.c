@@ -1,4 +1,4 @@
-/* bench/bench-relay.c - what any relay on the same loop costs: the baseline.
+/* bench/bench-relay.c - measures the cost of any relay on the same loop: the baseline.
  *
  *     bench-relay [-s] [-w FILE] COMMAND ARGS…
  *

@@ -1,4 +1,4 @@
-/* bench/bench-roundtrip.c - how long a message takes to a stdio server and back.
+/* bench/bench-roundtrip.c - measures the round trip of a message to a stdio server.
  *
  *     bench-roundtrip SIZE[/KINDS] COUNT COMMAND ARGS…
  *

@@ -1,4 +1,4 @@
-/* bench/bench-wire.c - how fast request heads and events are read.
+/* bench/bench-wire.c - measures the speed of parsing request heads and events.
  *
  *     bench-wire [MEGABYTES]
  *

@@ -1,4 +1,4 @@
-/* tests/formats/test-battery.c - what holds for every format, whatever it is.
+/* tests/formats/test-battery.c - tests the properties that every format has.
  *
  *     test-battery DIRECTORY
  *
@@ -6,8 +6,8 @@
  * files of that format, small enough to be damaged at every byte. A new format is
  * covered by adding some.
  *
- * Compiled with -DEXTRA_FORMAT=NAME, and its declaration, it tests that format alone,
- * which stands in no table, against all that do. */
+ * Compiled with -DEXTRA_FORMAT=NAME, and its declaration, it tests that format alone, which is
+ * not in the table, against all others. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 enum { SAMPLES_LEAST = 3, SAMPLE_SIZE = 4096, FORMATS_MAX = 64 };
 
-/* Windows a file is shown in: all at once, and ever more bytes. */
+/* Sizes in which a file is read: all at once, and growing pieces. */
 enum { WHOLE = 1 << 20 };
 static const size_t steps[] = { 1, 7, 4096 };
 
@@ -95,10 +95,10 @@ static void for_each_sample(void **state, void (*check)(const struct sample *s))
 struct outcome {
     struct record_summary account;
     struct memory_reader pieces;
-    struct buf view; /* of everything, or of what a format without exact bytes can tell */
+    struct buf view; /* of everything, or of the features of a format without exact bytes */
 };
 
-/* All that a file of this format can say. */
+/* Everything that a file of this format can contain. */
 static unsigned all_of(const struct format *f)
 {
     return f->keeps & FEATURE_BYTES ? RECORD_SUMMARY_ALL
@@ -135,7 +135,7 @@ static void must_be_equal(const struct sample *s, const char *when, struct str g
         fail_msg("%s, %s:\n%.*s\ninstead of\n%.*s", s->name, when, STR_ARG(got), STR_ARG(want));
 }
 
-/* However the text is shown, the same comes out of it. */
+/* The result does not depend on the sizes of the pieces. */
 static void same_in_steps_of(const struct sample *s, const char *when, struct str text,
                              size_t step, const struct outcome *whole)
 {
@@ -148,7 +148,8 @@ static void same_in_steps_of(const struct sample *s, const char *when, struct st
     outcome_release(&o);
 }
 
-/* Fails if another format ranks the head as high as `own`. Few bytes may leave a weak doubt. */
+/* Fails if another format ranks the head as high as `own`. With few bytes a low rank is
+ * allowed. */
 static void must_be_outranked(const struct sample *s, struct str head, enum probe_rank own)
 {
     bool enough = head.len >= HEAD || head.len == s->text.len;
@@ -279,7 +280,7 @@ static void nothing_kept_is_lost(const struct sample *s, const char *when, unsig
     buf_release(&b);
 }
 
-/* A format loses nothing at all of what it can read; and from then on, not a byte. */
+/* A format loses no feature of a file that it reads; and written again, not a byte changes. */
 static void written_and_read_again(const struct sample *s)
 {
     const struct format *f = s->format;
@@ -341,8 +342,8 @@ static void a_round_trip_loses_only_declared_features(void **state)
     for_each_sample(state, to_every_format_and_back);
 }
 
-/* A format that is only written takes the records of every other one, and writes the same
- * twice: whole lines, without NUL. */
+/* A format that is only written accepts the records of every other one, and writes the same
+ * twice: complete lines, without NUL. */
 static void to_write_only(const struct sample *s, const struct format *other)
 {
     struct memory_writer once, twice;
@@ -426,8 +427,8 @@ static void read_as_another(const struct sample *s, const char *when, const stru
     buf_release(&is);
 }
 
-/* Reads a damaged copy of a sample, whole and in pieces; `good` is what the sample
- * itself gave. False: it is not taken for a file of its format, and all is said. */
+/* Reads a damaged copy of a sample, at once and in pieces; `good` is the result of the sample
+ * itself. False: it is not recognized as its format, and the reason was reported. */
 static bool read_damaged(struct outcome *o, const struct sample *s, const char *when,
                          struct str text, const struct outcome *good)
 {
@@ -487,7 +488,7 @@ static void a_file_cut_at_any_byte_gives_the_records_before_the_cut(void **state
     for_each_sample(state, cut_everywhere);
 }
 
-/* The error must say where: in the line of the damage, and not behind it. */
+/* The error must name a position: in the line of the damage, and not behind it. */
 static void error_is_at(const struct sample *s, const char *when, const struct memory_reader *p,
                         size_t at)
 {
@@ -523,13 +524,13 @@ static void mark_numbers(struct str text, bool *number)
 /* A sample with one byte too many or another byte in its place. */
 struct spoilt {
     const struct sample *sample;
-    const struct outcome *good; /* what the sample itself gave */
-    char *copy;                 /* with room for one more */
+    const struct outcome *good; /* the result of the sample itself */
+    char *copy;                 /* with space for one more byte */
     char bad;
     bool insert;
 };
 
-/* `before`: how much the lines before that byte say. */
+/* `before`: the number of records in the lines before that byte. */
 static void spoil_byte(const struct spoilt *x, size_t at, size_t before)
 {
     const struct sample *s = x->sample;
@@ -572,7 +573,7 @@ static void spoil_everywhere(const struct sample *s, char bad)
         x.insert = false;
         spoil_byte(&x, at, before);
         x.insert = true;
-        if (bad != '\n') /* which between two words is no damage, but other bytes */
+        if (bad != '\n') /* which is no damage between two words, only other bytes */
             spoil_byte(&x, at, before);
     }
     outcome_release(&good);

@@ -2,8 +2,8 @@
  *
  * hostile/ holds recordings that have lines of every type. In each of them every member of
  * every type of line, also inside the objects of a line, is replaced by each of the values
- * below and removed, where it first stands and where it stands next. The recording is refused
- * then, or all requests are answered (http-replay-rig.h).
+ * below and removed, where it first stands and where it stands next. The recording is rejected
+ * then, or all requests get responses (http-replay-rig.h).
  *
  *     test-hostile DIRECTORY */
 #include <dirent.h>

@@ -2,7 +2,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A query, a newline, a message (or what is none). */
+/* A filter, a newline, a message (or other text). */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = str_n((const char *)data, size), query = str_cut(&text, '\n');
@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         v.message = json_root(&j);
     else
         v.bytes = text;
-    /* A verdict depends on nothing but the terms. */
+    /* The result depends only on the terms. */
     BUG_IF(filter_matches(f, &v) != filter_eval(f, filter_match_terms(f, &v)));
     (void)filter_eval(f, UINT64_MAX);
     json_release(&j);

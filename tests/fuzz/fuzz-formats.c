@@ -1,9 +1,8 @@
-/* tests/fuzz/fuzz-formats.c - any bytes as a file of every format there is.
+/* tests/fuzz/fuzz-formats.c - reads any bytes as a file of every format.
  *
- * Must hold for each: the reader ends, takes no more than it is shown, and gives the
- * same whatever the pieces are; what it read can be written, the format knows it for its
- * own and reads it without complaint, nothing it keeps is lost, and written again it is
- * the same to the byte. */
+ * Must hold for each: the reader ends, reads no more than it gets, and gives the same result
+ * for all pieces; the result can be written, the format recognizes it and reads it without a
+ * warning, no kept feature is lost, and written again it is equal, byte for byte. */
 #include <stdint.h>
 
 #include "memory-file.h"
@@ -30,7 +29,7 @@ static void same_in_pieces(const struct format *f, struct str text)
     buf_release(&pieces);
 }
 
-/* Reads as far as it goes, and writes that; false if not all could be read. */
+/* Reads as much as possible, and writes that; false if a part could not be read. */
 static bool rewrite(const struct format *f, struct str text, struct memory_writer *to)
 {
     struct memory_reader p;

@@ -5,8 +5,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A connection that checks what is asked of its socket: nothing after it was closed, nothing
- * written after it was finished, nothing lost. */
+/* A connection that checks the calls on its socket: none after it was closed, no write after it
+ * was finished, no byte lost. */
 struct rig {
     struct http_conn_shared shared;
     struct http_conn conn;

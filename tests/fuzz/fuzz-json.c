@@ -41,7 +41,7 @@ static bool scans(struct json *j, struct str text)
     return scan_both(j, text, &fault);
 }
 
-/* The text up to a fault is the beginning of something, with its next byte it is not. */
+/* The text up to a fault can be completed to JSON, with its next byte it cannot. */
 static void check_fault(struct str text, const struct json_fault *fault)
 {
     struct json_fault cut;

@@ -1,14 +1,14 @@
-/* tests/fuzz/fuzz-mcp-client.c - any client, and any server on HTTP, with a speaker in between.
+/* tests/fuzz/fuzz-mcp-client.c - runs the MCP HTTP client between any client and any server.
  *
- * A line each: "?" and a line of the client's; "t" lets the oldest timer ring; "k" and a digit:
- * so manieth of what was asked is on its way; "h", a digit, a letter for the status and one for
- * the type: the head of its answer; "d" some of its body; "e", "i", "p" an event of it, with an
- * id, or that tells where to post; "w" its end; "f" that there is none; "c" and "g" the client
- * closes, and is gone.
+ * A line each: "?" and a line of the client's; "t" lets the oldest timer expire; "k" and a
+ * digit: the request of that number is being sent; "h", a digit, a letter for the status and
+ * one for the type: the head of its response; "d" some of its body; "e", "i", "p" an event of
+ * it, with an id, or with the endpoint; "w" its end; "f" a failure; "c" and "g" the client
+ * closes its side, and disconnects.
  *
- * Must hold: what is sent is JSON on one line; what is asked can be written as HTTP; only what
- * is under way is abandoned; nothing comes after the end, which comes once, and does come after
- * the client has closed, the server has failed at everything and all timers have rung. */
+ * Must hold: what is sent is JSON on one line; each request can be written as HTTP; only open
+ * exchanges are abandoned; no action follows the end, which comes once, and does come after the
+ * client has closed, all exchanges have failed and all timers have expired. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -24,10 +24,10 @@ struct fuzz_run {
     struct open_request {
         uint64_t exchange;
         bool begun; /* to be answered */
-    } * open;       /* what is under way */
+    } * open;       /* open exchanges */
     size_t first, count, cap, open_count, open_cap;
     uint64_t latest;
-    uint64_t ended; /* whose end is being told; 0: none is, or there was a fault to it */
+    uint64_t ended; /* the exchange whose end is being reported; 0: none, or it was aborted */
     int64_t now_us;
     bool finished;
 };
@@ -133,14 +133,14 @@ static void send_data(struct fuzz_run *s, uint64_t exchange, const char *before,
                 .kind = EVENT_RESPONSE_DATA, .exchange = exchange, .text = buf_str(&s->text) });
 }
 
-/* A line about one of those that are under way. */
+/* A line about an open exchange. */
 static void run_response(struct fuzz_run *s, char what, struct open_request *open_req,
                          struct str rest)
 {
     uint64_t exchange = open_req->exchange;
 
     if ((what == 'h') == open_req->begun && what != 'k' && what != 'f')
-        return; /* as HTTP has it: one head, and then the rest */
+        return; /* as in HTTP: one head, then the body */
     open_req->begun = open_req->begun || what == 'h';
     if (what == 'k')
         step(s, (struct event){ .kind = EVENT_REQUEST_SENT, .exchange = exchange });

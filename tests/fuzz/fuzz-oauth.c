@@ -28,7 +28,7 @@ static void check_challenge(struct str text)
     }
 }
 
-/* All pairs of a form are the form, and what is encoded means the same again. */
+/* All pairs of a form together are the form, and encoded text decodes to the same. */
 static void check_form(struct str text)
 {
     struct str rest = text;

@@ -68,7 +68,8 @@ static bool has_no_placeholder(struct str text)
     return !str_contains(text, STR("REDACTED")) && !str_contains(text, STR("\\u"));
 }
 
-/* A line of rules, a line with a method, a line that is the recorded message, the live one. */
+/* A line of rules, a line with a method, a line with the recorded message, then the live one.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str live = str_n((const char *)data, size), text = str_cut(&live, '\n');

@@ -1,8 +1,8 @@
-/* tests/fuzz/fuzz-redactor.c - any line, with a value spelled into it in some way.
+/* tests/fuzz/fuzz-redactor.c - redacts any line with a secret in some encoding.
  *
- * The first byte chooses how the value is spelled, the second where it is put into the rest.
- * Whatever that makes, message or noise: the value does not come out, in no spelling that the
- * search knows; what is not changed is the same byte for byte; what was JSON still is. */
+ * The first byte chooses the encoding of the value, the second its position in the rest. In a
+ * message or any other line: the output does not have the value, in any encoding that the
+ * search knows; unchanged text is equal, byte for byte; JSON is still JSON. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static bool check_record(struct sink *self, const struct record *r, struct err *
     return true;
 }
 
-/* Made once: the rules take longer than what is done with them. */
+/* Made once: the rules take longer than their use. */
 static const struct secret_rules *rules(void)
 {
     static struct secret_rules s;
@@ -99,7 +99,7 @@ static void add_escaped(struct buf *to, struct str text, uint8_t how)
     }
 }
 
-/* Several times over: what is too much to be looked through must go all the same. */
+/* Several times: a text that is too long to be searched must be redacted nevertheless. */
 static void add_nested(struct buf *to, uint8_t how)
 {
     struct buf texts[2];

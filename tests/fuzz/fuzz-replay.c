@@ -1,11 +1,11 @@
-/* tests/fuzz/fuzz-replay.c - any recording, played to any client.
+/* tests/fuzz/fuzz-replay.c - replays any recording to any client.
  *
  * The first byte chooses how. Then a line each: "> " and "< " recorded messages of the
  * client and of the server, "? " a line of the live client's, "! " one of the server behind
- * the recording, "t" lets the oldest timer ring, "x" ends that server.
+ * the recording, "t" lets the oldest timer expire, "x" ends that server.
  *
- * Must hold: what is sent is JSON on one line; nothing comes after the end, which comes
- * once, and does come after the client has gone and all timers have rung. */
+ * Must hold: what is sent is JSON on one line; no action follows the end, which comes once, and
+ * does come after the client has disconnected and all timers have expired. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -27,7 +27,7 @@ static void describe(const struct request_head *r, struct buf *seen)
     buf_add_ch(seen, ']');
 }
 
-/* Whatever is taken is one request to any reader: words, values, one Host, one end. */
+/* An accepted head is the same request to any parser: words, values, one Host, one end. */
 static void check_head(const struct request_head *r)
 {
     size_t lengths = headers_count(&r->headers, STR("content-length"));

@@ -23,7 +23,8 @@ static void describe(const struct response_head *r, struct buf *seen)
     buf_add_ch(seen, ']');
 }
 
-/* Whatever is taken can be passed on, and its end is known, or known not to be. */
+/* An accepted head can be forwarded, and its end is known, or known to be that of the
+ * connection. */
 static void check_head(const struct response_head *r)
 {
     BUG_IF(r->status < 100 || r->status > 599 || !headers_is_value(r->phrase));

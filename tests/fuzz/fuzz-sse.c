@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { SEEN_MAX = 64 << 20, MAX = 1 << 20, SHORT_MAX = 24 };
 
-/* Written and read again it is the same; what was read can always be written. */
+/* Written and read again it is the same; every item that was read can be written. */
 static void check_round_trip(const struct sse_item *item, enum sse_next kind)
 {
     struct err e = ERR_NONE;
@@ -70,7 +70,7 @@ static void run_short(struct split_input *c, struct buf *seen)
     run_max(c, seen, SHORT_MAX);
 }
 
-/* `mark`: what is put in place of what an event says; NULL: that itself. */
+/* `mark`: replaces the data of each event; NULL: the data stay. */
 static void run_endpoints(struct split_input *c, struct buf *seen, const char *mark)
 {
     enum sse_endpoint_filter_next next = SSE_ENDPOINT_MORE;
@@ -96,13 +96,13 @@ static void run_endpoints(struct split_input *c, struct buf *seen, const char *m
     buf_release(&events_text);
 }
 
-/* With what it says put in place of what it says, a stream is what it was. */
+/* With its own data in place of its data, a stream is unchanged. */
 static void run_endpoint(struct split_input *c, struct buf *seen)
 {
     run_endpoints(c, seen, NULL);
 }
 
-/* With that a reader never hears of an endpoint that was not looked at. */
+/* With the mark, a reader never gets an endpoint that was not rewritten. */
 static void run_marked(struct split_input *c, struct buf *seen)
 {
     run_endpoints(c, seen, MARK);

@@ -3,7 +3,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Whether a terminal would do something else than show it. */
+/* Returns whether a terminal would do more with it than show it. */
 static bool moves_or_hides(uint32_t c, bool many_lines)
 {
     if (many_lines && (c == '\n' || c == '\t'))
@@ -28,8 +28,8 @@ static size_t check_harmless(struct str shown, bool many_lines)
     return n;
 }
 
-/* Whatever comes in, what goes out is UTF-8 that only shows; escaping it once more changes
- * nothing, so it does not matter who escaped already. */
+/* For any input, the output is UTF-8 without control characters; escaping it again changes
+ * nothing. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str text = str_n((const char *)data, size);

@@ -25,7 +25,7 @@ static void compare_with_system(const char *text)
     struct in6_addr six;
     struct in_addr four;
 
-    /* The C library stops at a blank and passes over what follows. */
+    /* The C library stops at a blank and ignores the rest. */
     if (!strpbrk(text, " \t\n\v\f\r") && !is_disputed(text)) {
         bool theirs = inet_aton(text, &four) != 0;
 

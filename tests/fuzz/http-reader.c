@@ -47,7 +47,7 @@ void http_reader_run(struct http_reader *t, struct split_input *c)
                 t->read_head(t, &in);
         } while (!t->done && in.len);
     }
-    /* A body of no bytes ends without any; when it is asked again must not matter. */
+    /* A body without bytes ends without input; a second call must not matter. */
     if (t->in_body && !t->done && t->body.kind != BODY_CHUNKED && !t->body.remaining)
         read_body(t, &(struct str){ NULL, 0 });
     if (t->in_body)

@@ -9,8 +9,8 @@
 #include "wire/body.h"
 
 struct http_reader {
-    /* Takes from the front of `*in`; whole, it calls http_reader_begin_body() or sets `done`,
-     * refused, http_reader_reject(). */
+    /* Reads from the front of `*in`. A complete head calls http_reader_begin_body() or sets
+     * `done`, a rejected one calls http_reader_reject(). */
     void (*read_head)(struct http_reader *t, struct str *in);
     void (*clear_head)(void *head);
     void *head;

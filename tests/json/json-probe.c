@@ -1,4 +1,4 @@
-/* Says what the scanner makes of texts, for those who compare it with other parsers.
+/* Prints the results of the scanner, for comparison with other parsers.
  *
  * The answer to a text is its meaning ("[n1;s6162;]") or "! KIND OFFSET". In a meaning z t f
  * are null, true and false, numbers are as written, strings are hex of their decoded bytes. */

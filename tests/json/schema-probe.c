@@ -1,4 +1,4 @@
-/* Says whether a value is valid against a JSON Schema, for comparison with other validators.
+/* Prints whether a value is valid against a JSON Schema, for comparison with other validators.
  *
  * A text is a schema, a newline and a value. The answer is "valid", "invalid", or what was not
  * checked. */

@@ -12,7 +12,7 @@
 enum { ACTION_LOG_MAX = 1 << 27 };
 
 struct action_log {
-    struct action_sink out; /* what is under test is given this as its sink */
+    struct action_sink out; /* the sink for the engine under test */
     struct buf text;        /* since the last assert_logged() */
 };
 

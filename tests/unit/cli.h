@@ -9,7 +9,7 @@
 #include "fault-sys.h"
 
 struct cli {
-    struct fault_sys faults; /* first: what is handed a sys is handed a desk */
+    struct fault_sys faults; /* first: a pointer to it is a pointer to the struct */
     struct buf out, err;     /* of the latest run */
     struct buf text;         /* of the latest cli_get_file() */
     char *dir;

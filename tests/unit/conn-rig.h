@@ -12,7 +12,7 @@ struct rig {
     struct http_conn_shared shared;
     struct http_conn conn;
     struct path_responder owner;
-    size_t queued;    /* what the client has not taken */
+    size_t queued;    /* bytes that the client has not read */
     bool never_reads; /* it takes nothing */
     bool soon, reading;
     int64_t now;

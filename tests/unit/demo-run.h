@@ -31,8 +31,8 @@ static inline void demo_client_run_release(struct demo_client_run *b)
     engine_run_release(&b->engine);
 }
 
-/* A client at the demo server: what each sends the other hears, one message at a
- * time. */
+/* A client connected to the demo server: each message is passed to the other side before the
+ * next one. */
 struct demo_run {
     struct demo_client_run client;
     struct engine_run with;

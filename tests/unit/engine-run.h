@@ -13,7 +13,7 @@
 #include "trace/parse-messages.h"
 
 struct engine_run {
-    struct action_sink out; /* what the engine is given as its sink */
+    struct action_sink out; /* the sink for the engine */
     struct sink records;
     struct message_parser intake;
     enum record_dir dir; /* the way of what it hears */

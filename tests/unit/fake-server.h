@@ -1,7 +1,7 @@
 /* tests/unit/fake-server.h - a TCP server on loopback that follows a script, in a thread.
  *
- * Whatever it sees instead of what the script says is kept, and fails the test when
- * fake_server_join() is called. It never waits longer than ten seconds. */
+ * Each deviation from the script is kept, and fails the test when fake_server_join() is called.
+ * It never waits longer than ten seconds. */
 #ifndef FAKE_SERVER_H
 #define FAKE_SERVER_H
 
@@ -11,12 +11,12 @@
 #include "base/buf.h"
 
 enum fake_server_action {
-    FAKE_DONE,   /* the end of the script; what is open is closed */
+    FAKE_DONE,   /* the end of the script; open connections are closed */
     FAKE_ACCEPT, /* the next connection; the one before it stays open */
     FAKE_SEES,   /* reads exactly this text */
     FAKE_SENDS,  /* sends it */
     FAKE_FLOOD,  /* sends `count` bytes 'x' */
-    FAKE_GULP,   /* reads `count` bytes of whatever */
+    FAKE_GULP,   /* reads any `count` bytes */
     FAKE_EOF,    /* sees the end of the connection, or its reset, and nothing else */
     FAKE_CLOSE,  /* closes it */
     FAKE_RESET,  /* breaks it */
@@ -32,7 +32,7 @@ struct fake_server_step {
     size_t count;
 };
 
-/* A step, with what it needs. */
+/* A step with its arguments. */
 #define FAKE(does_)                                                                            \
     {                                                                                          \
         FAKE_##does_, NULL, 0                                                                  \
@@ -53,7 +53,7 @@ struct fake_server {
     size_t count, current;
     pthread_t thread;
     sem_t progress, go;
-    struct buf mismatch; /* what went otherwise */
+    struct buf mismatch; /* deviations from the script */
 };
 
 /* `script` is borrowed, and ends in FAKE_DONE. */

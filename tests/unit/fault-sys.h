@@ -1,4 +1,4 @@
-/* tests/unit/fault-sys.h - a table of system calls that fails when told to.
+/* tests/unit/fault-sys.h - a table of system calls with planned failures.
  *
  * Otherwise does what the system does, and counts. Faults are planned per kind of
  * call and by number: fault_fail(&f, FAULT_WRITE, 3, 1, ENOSPC) lets two writes pass,
@@ -62,7 +62,7 @@ void fault_fail(struct fault_sys *f, enum fault_call call, unsigned nth, unsigne
 void fault_short(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                  size_t most);
 
-/* The calls take so long, and then do what they should. */
+/* The calls take so long, and then succeed. */
 void fault_slow(struct fault_sys *f, enum fault_call call, unsigned nth, unsigned times,
                 int64_t us);
 

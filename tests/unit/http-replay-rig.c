@@ -54,7 +54,7 @@ struct replay_run {
     bool finished;
 };
 
-/* Gathering what the recorded clients sent. */
+/* Collects the requests of the recorded clients. */
 
 static struct recorded_request *find_recorded(struct replay_run *r, const struct record *of)
 {

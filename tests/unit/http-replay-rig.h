@@ -19,7 +19,7 @@ struct http_replay_rig {
     struct buf last_bytes; /* of the last HTTP response to a recorded request */
 };
 
-/* False: the recording was refused, `error` says why. */
+/* False: the recording was rejected, `error` has the reason. */
 bool http_replay_rig_run(struct http_replay_rig *r, struct str recording,
                          const struct replay_options *how);
 void http_replay_rig_release(struct http_replay_rig *r);

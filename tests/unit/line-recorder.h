@@ -21,7 +21,7 @@ struct line_recorder {
 };
 
 void line_recorder_init(struct line_recorder *t, struct sink *to);
-void line_recorder_release(struct line_recorder *t); /* what is open ends with it */
+void line_recorder_release(struct line_recorder *t); /* open messages end with it */
 
 void line_recorder_add(struct line_recorder *t, struct str line);
 

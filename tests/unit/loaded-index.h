@@ -1,5 +1,5 @@
 /* tests/unit/loaded-index.h - the index of a recording in terse lines, with its message store
- * and what a matcher needs. */
+ * and a matcher. */
 #ifndef LOADED_INDEX_H
 #define LOADED_INDEX_H
 
@@ -79,7 +79,7 @@ static inline struct json_val loaded_index_step(struct loaded_index *s, uint32_t
     return root;
 }
 
-/* Every strand of a recording with its steps, each as `show` has it; `n` is the member of that
+/* Every call of a recording with its steps, each as `show` writes it; `n` is the member of that
  * name in the step's message. */
 static inline void
 loaded_index_check(const char *recording, const char *want,

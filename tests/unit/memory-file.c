@@ -17,7 +17,7 @@ static void put_warning(struct notes *self, uint64_t line, uint64_t byte, const 
 
 /* The window, in memory of its own. */
 struct view {
-    char *memory; /* what is shown, and what was consumed since it was made */
+    char *memory; /* the visible bytes, and how many of them were consumed */
     size_t used;  /* consumed */
     size_t from;  /* of memory[0] in the text */
     size_t shown; /* up to here in the text */

@@ -8,7 +8,7 @@
 #include "test.h"
 
 struct op_line {
-    uint64_t messages; /* that were told */
+    uint64_t messages; /* that were reported */
     uint64_t root;
     struct operation_message first, latest;
     bool ended;
@@ -131,7 +131,7 @@ static bool is_same_message(const struct operation_message *a,
            a->inferred == b->inferred;
 }
 
-/* A batch has no message of its own: its members are told before it is. */
+/* A batch has no message of its own: its members are reported before it. */
 static uint64_t root_of(const struct op_lines *t, uint64_t number)
 {
     uint64_t root = t->ops[number - 1].root;

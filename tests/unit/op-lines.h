@@ -5,11 +5,11 @@
  *     3 notification s2c notifications/tools/list_changed | 5:notice
  *
  * Number, parent and link ("?" if inferred), kind unless it is a request, direction,
- * method, subject, id, outcome and what else is worth a word, messages. Times are in
- * microseconds; "own" is told where it differs from the total.
+ * method, subject, id, outcome and further facts, messages. Times are in microseconds; "own" is
+ * written if it differs from the total.
  *
- * A story is traffic as terse.h has it, a line "operations", and the lines that must come
- * of it, in order of their numbers. "#" starts a comment. */
+ * A test case is traffic in the syntax of terse.h, a line "operations", and the expected lines,
+ * in order of their numbers. "#" starts a comment. */
 #ifndef OP_LINES_H
 #define OP_LINES_H
 
@@ -40,7 +40,7 @@ void op_lines_assert_ended(const struct op_lines *t);
 /* The operations of traffic, as terse_feed_plain() reads it. */
 void op_lines_of_traffic(struct str traffic, struct buf *to);
 
-/* A story; see text-cases.h. */
+/* A test case; see text-cases.h. */
 bool op_lines_run_case(struct str text, struct buf *why);
 
 #endif

@@ -32,6 +32,6 @@ void path_responder_end(struct path_responder *o);
 void path_responder_forget(struct path_responder *o);
 
 extern const struct http_exchange_events
-    path_responder_events; /* to be told to a struct path_responder */
+    path_responder_events; /* to be passed to a struct path_responder */
 
 #endif

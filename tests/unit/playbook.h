@@ -1,6 +1,6 @@
 /* tests/unit/playbook.h - runs tests of the replay engine that are text files.
  *
- *     # What it is about, in a sentence or two.
+ *     # The subject, in a sentence or two.
  *     recording
  *     c2s {"jsonrpc":"2.0","id":1,"method":"tools/list"}
  *     s2c {"jsonrpc":"2.0","id":1,"result":{"tools":[]}}
@@ -25,9 +25,9 @@
  * "up lost WHY" is that it was not reached. "report" has the mock write how it went,
  * as a line that starts with "<<".
  *
- * A story with lines about HTTP (http-line.h) is about a mock on HTTP. Those before the
- * first "options" are recorded; a recording made on stdio can be played to such clients,
- * too. */
+ * A playbook with lines about HTTP (http-line.h) tests a replay over HTTP. Those before the
+ * first "options" are recorded; a recording made on stdio can be replayed to such clients, too.
+ */
 #ifndef PLAYBOOK_H
 #define PLAYBOOK_H
 

@@ -6,17 +6,17 @@
 #include "replay/player.h"
 #include "replay/replay-report.h"
 
-/* How long a question is waited for. */
+/* The time limit of a server request. */
 enum { PLAYER_RUN_REPLY_US = 60000000 };
 
-/* A call in which the client is asked something. */
+/* A call with a server request. */
 #define PLAYER_RUN_SERVER_REQUEST                                                              \
     "c2s {'id':1,'method':'a'}\n"                                                              \
     "s2c {'id':5,'method':'q'}\n"                                                              \
     "c2s {'id':5,'result':{}}\n"                                                               \
     "s2c {'id':1,'result':{}}\n"
 
-/* A script, a stage, and what comes out of it: one line per action. */
+/* An index, a player, and its actions: one line each. */
 struct player_run {
     struct action_sink out;
     struct loaded_index loaded;
@@ -24,7 +24,7 @@ struct player_run {
     struct replay_report report;
     struct player player;
     uint64_t timers;
-    uint64_t reply_timer; /* the timer of the last question */
+    uint64_t reply_timer; /* the timer of the last server request */
     int64_t delay_us;     /* of the last other one */
     struct buf text;
 };

@@ -77,7 +77,7 @@ void program_run(struct program *p, const struct sys *sys, const char *const *wo
     buf_init(&p->out, (size_t)1 << 24);
     buf_init(&p->err, (size_t)1 << 24);
     set_up_pipes(fds);
-    fflush(stdout); /* or the child would say it once more */
+    fflush(stdout); /* or the child would write it once more */
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {

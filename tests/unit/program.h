@@ -1,6 +1,6 @@
 /* tests/unit/program.h - runs the whole program in a process of its own.
  *
- * For commands that speak on standard input and output. System calls may be made to
+ * For commands that use standard input and output. System calls may be made to
  * fail; the memory checkers of the build watch the process to its end. */
 #ifndef PROGRAM_H
 #define PROGRAM_H

@@ -16,14 +16,14 @@ enum client_state { CLIENT_UNUSED, CLIENT_REQUESTED, CLIENT_STREAMING, CLIENT_DO
 enum { RANDOM_EXCHANGES = 160, RANDOM_TIMERS = 256, RANDOM_ROUNDS = 300, RANDOM_IDS = 8 };
 
 struct random_clients {
-    struct action_sink out; /* what the engine is given as its sink */
+    struct action_sink out; /* the sink for the engine */
     void (*step)(void *engine, const struct event *ev);
     void *engine;
-    void (*other)(void *engine, const struct action *a); /* what is for no client; or NULL */
+    void (*other)(void *engine, const struct action *a); /* for all other actions; or NULL */
     enum client_state states[RANDOM_EXCHANGES];
     uint64_t timers[RANDOM_TIMERS]; /* that were set and did not ring */
     size_t timer_count;
-    char ids[RANDOM_IDS][32]; /* of events that they were told lately; empty: none */
+    char ids[RANDOM_IDS][32]; /* ids of the latest events that they got; empty: none */
     size_t id_count;          /* ever */
     uint64_t random_state;
     int64_t now_us;
@@ -108,7 +108,7 @@ static inline void random_clients_event(struct random_clients *c, struct event e
     c->step(c->engine, &ev);
 }
 
-/* `line` with an id that was told in the place of its '$', if it ends in that. */
+/* `line` with the id of a received event in place of its '$', if it ends in '$'. */
 static inline struct str random_clients_resume(struct random_clients *c, struct str line,
                                                struct arena *a)
 {

@@ -11,7 +11,7 @@
 int raw_client_connect(int port); /* 127.0.0.1 */
 void raw_client_send(int fd, struct str bytes);
 
-/* Runs the loop until `done` says so; false: it did not for very long. */
+/* Runs the loop until `done` returns true; false: it timed out. */
 bool raw_client_run_until(struct loop *l, bool (*done)(void *to), void *to);
 
 /* Runs the loop for a moment. */

@@ -19,14 +19,14 @@ struct record_run {
     struct log log;
     struct app app;
     struct redaction redaction;
-    struct record_settings settings; /* the server is the test's to say */
+    struct record_settings settings; /* the test chooses the server */
     struct record_path path;
     struct listen_config listening;
     pthread_t client;
     const char *request;
-    struct buf received; /* what the client was answered */
+    struct buf received; /* the responses that the client got */
     bool until_closed;   /* it waits until it is hung up on */
-    int ready_fd;        /* says where to connect to */
+    int ready_fd;        /* names the address to connect to */
     int sigints;         /* that follow */
 };
 
@@ -96,7 +96,7 @@ static inline void *record_run_client(void *to)
     return NULL;
 }
 
-/* The client comes as soon as it is told where to. */
+/* The client connects when the address is known. */
 static inline void record_run_start(struct record_run *s, const char *ask)
 {
     s->request = ask;

@@ -128,7 +128,7 @@ static void add_latency(struct record_summary *l, const struct record *r)
     if (there && r->message.latency_ms)
         add_number(l, FEATURE_LATENCY, "latency", true, r->message.latency_ms);
     else if (there)
-        add_note(l, FEATURE_LATENCY, l->text.len); /* no more than silence says */
+        add_note(l, FEATURE_LATENCY, l->text.len); /* the same as no record */
 }
 
 /* A request needs FEATURE_UNPAIRED until its answer comes, and so does an answer of the

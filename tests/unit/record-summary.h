@@ -34,7 +34,7 @@ struct record_summary {
 void record_summary_init(struct record_summary *l);
 void record_summary_release(struct record_summary *l);
 
-/* One line per entry that says anything under these parts. Messages are shown by
+/* One line per entry that has anything in these parts. Messages are shown by
  * their bytes with FEATURE_BYTES, by a hash of their meaning without. */
 void record_summary_write(const struct record_summary *l, unsigned parts, struct buf *to);
 

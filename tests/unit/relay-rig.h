@@ -11,7 +11,7 @@
 #include "test.h"
 #include "transport/http-relay.h"
 
-/* An owner that writes down what it is told, the server behind the relay, and a client. */
+/* An owner that logs its events, the server behind the relay, and a client. */
 struct rig {
     bool own_host; /* the server gets its own Host, not the client's */
     struct loop *loop;
@@ -21,7 +21,7 @@ struct rig {
     struct buf seen, received;
     int client, at_end; /* bytes that the client could have read at the `end` event */
     int at_commit;      /* the same when anything was last settled */
-    bool uncommitted;   /* something was told since */
+    bool uncommitted;   /* an event was reported since */
     size_t ends, sent, bytes;
     bool count_only; /* bytes are counted, not kept */
     bool edits;      /* see rig_on_edit() */

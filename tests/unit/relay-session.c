@@ -149,7 +149,7 @@ void relay_session_end(struct relay_session *s)
     s->relay = NULL;
     stream_close(s->client_out);
     s->client_out = NULL;
-    loop_run(s->loop); /* what is on its way to the client still arrives */
+    loop_run(s->loop); /* bytes that were sent to the client still arrive */
     stream_close(s->client_in);
     stream_close(s->client_err);
     loop_free(s->loop);

@@ -11,15 +11,16 @@
 
 enum { RELAY_SESSION_MAX_LINE = 4 << 20 };
 
-/* A client, a relay and a server: what the client gets, what is handed over. */
+/* A client, a relay and a server: the bytes that the client gets, and the events of the relay.
+ */
 struct relay_session {
     struct loop *loop;
     struct stdio_relay *relay;
     struct stream *client_out, *client_in, *client_err;
     struct buf client_text, stderr_text;          /* by the client */
     struct buf to_server, to_client, stderr_seen; /* handed over; lines with their newline */
-    struct buf events;                            /* what happened, in a word each */
-    bool close_when_written;                      /* the client says no more */
+    struct buf events;                            /* the events, in a word each */
+    bool close_when_written;                      /* the client has closed its side */
     const char *stop_at; /* stop the loop when the client has received this */
     void (*on_line)(struct relay_session *s, enum record_dir dir, size_t len);
     int received_fd, server_stdin;

@@ -19,10 +19,10 @@ struct split_input {
 /* The next piece; false: that was all. */
 bool split_input_next(struct split_input *c, struct str *piece);
 
-/* Feeds the pieces to a reader of its own and writes down what comes out. */
+/* Feeds the pieces to a new reader and writes its results. */
 typedef void split_input_fn(struct split_input *c, struct buf *seen);
 
-/* `run` on the text in that way, for who has a way of its own. */
+/* Applies `run` to the text cut in that way. */
 void split_input_once(struct str text, size_t first, size_t second, size_t step,
                       split_input_fn *run, struct buf *seen);
 

@@ -71,7 +71,7 @@ void temp_dir_put_terse(const char *path, const char *text)
     arena_release(&a);
 }
 
-/* Not with what is under test. */
+/* Does not use the code under test. */
 void temp_dir_get(struct buf *to, const char *path)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

@@ -61,7 +61,7 @@ static bool parse_number(struct str *line, struct str name, unsigned long long *
     return true;
 }
 
-/* A number that is a mark, and says so by its bit. */
+/* A number that is present if its bit is set. */
 static void parse_mark(struct str *line, struct str name, struct record *r, uint64_t *to,
                        unsigned has)
 {

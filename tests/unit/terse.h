@@ -43,11 +43,11 @@ void terse_scanned_release(struct terse_scanned *s);
 void terse_feed(struct sink *to, const char *text);
 void terse_feed_plain(struct sink *to, struct str text); /* with " and \ as they are */
 
-/* A sink that writes down what it is given, one line per record. */
+/* A sink that writes one line per record. */
 struct terse {
     struct sink sink;
     struct buf text;
-    bool fails;    /* takes nothing and says so */
+    bool fails;    /* rejects every record */
     bool no_times; /* writes neither times nor latencies */
 };
 

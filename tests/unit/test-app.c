@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "test.h"
 
-/* A standard output that takes a few bytes at a time, and fails when told to. */
+/* A standard output that accepts a few bytes at a time, and has planned failures. */
 struct fake {
     struct sys sys;
     struct buf got;
@@ -158,6 +158,6 @@ int main(void)
         cmocka_unit_test(a_blocked_log_does_not_block_the_program),
         cmocka_unit_test(progress_is_shown_only_on_a_terminal_that_is_not_quiet),
     };
-    alarm(60); /* what waits for ever must not do so in silence */
+    alarm(60); /* a wait without end must fail the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

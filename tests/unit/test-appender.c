@@ -161,7 +161,7 @@ static void add_lines_returns_after_the_line_is_in_the_file(void **state)
 }
 
 /* For every reason, every number of bytes that still fit, and whether or not the rest can
- * be cut off: nothing is lost, nothing is twice there, and it is told once. */
+ * be cut off: no line is lost or written twice, and the problem is reported once. */
 static void the_file_gets_every_line_after_any_failure(void **state)
 {
     static const int reasons[] = { ENOSPC, EIO, EDQUOT, EFBIG };
@@ -267,7 +267,7 @@ static void the_degraded_state_lasts_for_recover_us(void **state)
     assert_content("file", STR("one\ntwo\n"));
 }
 
-/* The first line is being written, and stays; of what waits the oldest goes. */
+/* The first line is being written, and stays; of the queued ones the oldest is dropped. */
 static void lines_over_max_memory_become_a_gap_with_the_right_counts(void **state)
 {
     struct bench b;
@@ -278,7 +278,7 @@ static void lines_over_max_memory_become_a_gap_with_the_right_counts(void **stat
     prepare(&b);
     fault_fail(&b.f, FAULT_WRITE, 1, 1, ENOSPC);
     fault_gate(&b.f, FAULT_WRITE, 2, 1, gate[0]);
-    b.c.max_memory = 240; /* three lines, with what it takes to keep them */
+    b.c.max_memory = 240; /* three lines, with the memory to keep them */
     begin(&b);
     put(&b, "first");
     fault_wait_for(&b.f, FAULT_WRITE, 2); /* it hangs in the disk now */
@@ -473,7 +473,7 @@ static void a_hanging_sync_does_not_block_the_end(void **state)
     close(gate[0]);
 }
 
-/* The disk is full, but for what little an account of the loss needs. */
+/* The disk is full, except for the bytes of the gap line. */
 static void lines_lost_at_the_end_are_counted(void **state)
 {
     struct bench b;
@@ -615,7 +615,7 @@ static void assert_gap_accounts_for(const struct bench *b, unsigned put)
     }
 }
 
-/* A large line that has no room: what follows it waits, and no line overtakes another. */
+/* A large line does not fit: later lines wait, and no line overtakes another. */
 static void no_line_is_written_before_an_earlier_one_that_does_not_fit(void **state)
 {
     struct bench b;
@@ -746,8 +746,7 @@ static void a_file_that_accepted_no_line_stays_empty(void **state)
     end(&b, "last\n");
     appender_free(b.a);
     assert_int_equal(lost_messages(&b), 1);
-    assert_content("file",
-                   STR("")); /* what follows a header that is not there is worth nothing */
+    assert_content("file", STR("")); /* lines after a missing header are useless */
 }
 
 static void the_file_is_synced_after_flush_lines_or_flush_us(void **state)
@@ -808,7 +807,7 @@ static void assert_note_behind_synced_lines(void)
     buf_release(&got);
 }
 
-/* The next sync goes well, and says nothing about what the first one lost. */
+/* The next sync succeeds, and does not report the loss of the first one. */
 static void a_failed_sync_is_reported_and_noted_in_the_file(void **state)
 {
     struct bench b;
@@ -919,6 +918,6 @@ int main(void)
         IN_TEMP_DIR(the_appender_continues_in_another_file),
         IN_TEMP_DIR(an_aborted_appender_writes_nothing_more),
     };
-    alarm(60); /* what waits for ever must not do so in silence */
+    alarm(60); /* a wait without end must fail the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

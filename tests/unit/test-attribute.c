@@ -41,7 +41,7 @@ static void check(const char *recording, const char *want)
 #define Y(n) "session=2 x=" #n " " /* of another one, */
 #define Z(n) "x=" #n " "           /* and of none */
 #define FIRST X(9) "c2s {'id':0,'method':'initialize'}\n" X(9) ANSWER(0)
-#define GET X(8) /* a stream that nothing was asked for on */
+#define GET X(8) /* a stream without a request */
 
 static void messages_on_the_stream_of_a_call_belong_to_it(void **state)
 {
@@ -309,7 +309,7 @@ static void attribution_separates_connections(void **state)
                    "1:; 2: ?7 !7 .; 3: .; 4:");
 }
 
-/* Over HTTP the answer to a question comes with an exchange of its own. */
+/* Over HTTP the response to a server request has its own exchange. */
 static void requests_of_one_exchange_are_attributed_by_order(void **state)
 {
     (void)state;

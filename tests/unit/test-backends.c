@@ -99,7 +99,7 @@ static void a_stateless_backend_is_recognized_by_its_response(void **state)
 
 enum { MOST = 2 };
 
-/* Servers, and what is wished for them. */
+/* Backends and their configuration. */
 struct bench {
     struct engine_run engine;
     struct backends servers;

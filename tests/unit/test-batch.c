@@ -4,7 +4,7 @@
 #include "terse.h"
 #include "test.h"
 
-/* Whole batches are told in tests/operations; here is what else may stand in a file. */
+/* tests/operations has complete batches; here are the others that a file may have. */
 static void check(const char *traffic, const char *want)
 {
     struct arena a = { 0 };

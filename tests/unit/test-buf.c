@@ -167,7 +167,7 @@ static void a_caller_may_fill_space_itself(void **state)
     at = buf_reserve(&b, 8);
     assert_non_null(at);
     memcpy(at, "cdef", 4);
-    assert_str(buf_str(&b), STR("ab")); /* not before it says so */
+    assert_str(buf_str(&b), STR("ab")); /* not before buf_commit() */
     buf_commit(&b, 4);
     assert_str(buf_str(&b), STR("abcdef"));
     assert_null(buf_reserve(&b, 5));

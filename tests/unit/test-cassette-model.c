@@ -25,7 +25,7 @@ static void doc_close(struct doc *d)
 }
 
 /* One member of an otherwise minimal interaction. `want` is its value, "out of range",
- * or NULL if mcp-recorder refuses it. All of this was asked of mcp-recorder 0.5.0. */
+ * or NULL if mcp-recorder rejects it. All rows were tried with mcp-recorder 0.5.0. */
 static const struct {
     const char *member, *value, *want;
 } coercions[] = {
@@ -367,7 +367,7 @@ static void dates_are_written_like_pythons_isoformat(void **state)
     }
 }
 
-/* Whatever metadata says, a header brings it back. */
+/* A header restores all metadata. */
 static void metadata_is_kept_in_a_header(void **state)
 {
     static const char *const dates[] = {

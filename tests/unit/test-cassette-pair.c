@@ -4,7 +4,7 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* Writes down each interaction: type, status, SSE, latency, what is in it. */
+/* Writes each interaction: type, status, SSE, latency, messages. */
 struct pair_run {
     struct sink in;
     struct cassette_sink out;
@@ -253,7 +253,7 @@ static void messages_without_their_http_records_are_kept(void **state)
           "notification 202 0ms > {'method':'n'}\n");
 }
 
-/* Ids do not count then, nor what mcp-recorder would have made of it. */
+/* Ids do not count then, and the pairing of mcp-recorder does not, either. */
 static void exchanges_of_a_cassette_are_copied_literally(void **state)
 {
     (void)state;

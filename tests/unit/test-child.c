@@ -173,7 +173,7 @@ static void assert_signals_passed_on(struct loop *l, uint64_t blocked, uint64_t 
 {
     static const char *const names[] = { "SigBlk:", "SigIgn:" };
     char *const argv[] = { "cat", "/proc/self/status", NULL };
-    /* The real-time signals are whatever our own parent made of them. */
+    /* The real-time signals are inherited from our own parent. */
     uint64_t want[] = { blocked, ignored }, classic = 0x7fffffff;
     struct run r = { .loop = l };
     char text[4096];
@@ -373,7 +373,7 @@ static void a_failed_start_reports_the_reason_and_leaves_nothing(void **state)
         assert_int_equal(errnum, rows[i].errnum);
         assert_null(c);
         loop_run(l);
-        /* The loop itself may have opened what it needs to hear of children. */
+        /* The loop may have opened descriptors to watch children. */
         assert_in_range(open_fd_count(), before, before + 2);
         loop_free(l);
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* and no process */
@@ -397,7 +397,7 @@ static bool starts_within(struct run *r, rlim_t limit, int *errnum, struct err *
 
 static void a_start_without_descriptors_is_reported(void **state)
 {
-    enum { STREAMS = 6, ENOUGH = 100 }; /* three pipes; what else it needs is its own affair */
+    enum { STREAMS = 6, ENOUGH = 100 }; /* three pipes; other descriptors do not matter */
     int without = open_fd_count();
     struct run r = { .loop = loop_new() };
     int before = open_fd_count(), last = dup(0), errnum = 0;
@@ -420,7 +420,7 @@ static void a_start_without_descriptors_is_reported(void **state)
     assert_int_equal(open_fd_count(), without);
 }
 
-/* As a user who may not have processes: the limit does not apply to root. */
+/* As a user with a process limit of 0, which does not apply to root. */
 static _Noreturn void be_one_without_processes(void)
 {
     static const struct rlimit none = { 0, 0 };

@@ -3,7 +3,7 @@
 #include "test.h"
 #include "wire/chunked.h"
 
-/* The bytes of the body, then how it ended, its trailers and what is left behind it. */
+/* The bytes of the body, then its end, its trailers and the bytes behind it. */
 static void run(struct split_input *c, struct buf *seen)
 {
     enum chunked_next next = CHUNKED_MORE;

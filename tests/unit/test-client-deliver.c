@@ -2,7 +2,7 @@
 
 #include "engine-run.h"
 
-/* A client, a peer, and two talks with it. */
+/* A client, a server, and two exchanges with it. */
 struct bench {
     struct engine_run client;
     struct actions actions;
@@ -38,7 +38,7 @@ static void close_bench(struct bench *b)
     arena_release(&b->arena);
 }
 
-/* The client has asked for something, and `by` has brought it. */
+/* The client has sent a request, and `by` has the response. */
 static void send_request(struct bench *b, const char *request, struct client_exchange *by)
 {
     struct terse_scanned s;

@@ -107,7 +107,7 @@ static void only_events_that_did_not_come_before_are_new(void **state)
     assert_received(&b, "message:a|message:b|", 2, true);
     data(&b, "id: 1\nretry: 0\ndata:\n\n: comment\n\nid: 2\ndata: a\n\ndata: without\n\n");
     assert_received(&b, "again message:a|message:without|", 0, false);
-    data(&b, "id: 2\ndata: other\n\n"); /* told, but no reason to ask for ever */
+    data(&b, "id: 2\ndata: other\n\n"); /* forwarded, but it does not extend the resumption */
     assert_received(&b, "message:other|", 0, false);
     data(&b, "id: 3\ndata:\n\n");
     assert_received(&b, "", 0, true);
@@ -283,7 +283,7 @@ static void other_data_under_a_known_id_is_no_duplicate(void **state)
     check_seen(&s, "1", "a", new_place);
     seen_events_next_response(&s);
     check_seen(&s, "1", "b", other_data);
-    check_seen(&s, "1", "b", other_data); /* within an answer everything is told */
+    check_seen(&s, "1", "b", other_data); /* within a response everything is forwarded */
     seen_events_next_response(&s);
     check_seen(&s, "1", "a", same_data);
     check_seen(&s, "1", "b", same_data);

@@ -7,7 +7,7 @@
 #include "text-cases.h"
 #include "wire/sse-writer.h"
 
-/* Stories about a speaker, told in text files.
+/* Runs tests of the MCP HTTP client that are text files.
  *
  *     # What it is about.
  *     >> {"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}
@@ -278,7 +278,7 @@ static bool feed_http(struct play *p, struct str line)
     return ok;
 }
 
-/* "N GET …" or "N abandoned": it has to come from the speaker. */
+/* "N GET …" or "N abandoned": an action that the client must have returned. */
 static bool is_expected(struct str line)
 {
     struct str rest = line, word;

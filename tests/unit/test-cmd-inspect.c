@@ -31,7 +31,8 @@ static void a_recording_is_described_on_standard_output(void **state)
     assert_non_null(strstr(buf_z(&d->out), "\"notes\":0}"));
 }
 
-/* The reader's remark goes to standard error; the finding says how much is lost. */
+/* The warning of the reader is written to standard error; the finding has the number of lost
+ * bytes. */
 static void a_damaged_end_is_a_finding_with_its_size(void **state)
 {
     static const struct {

@@ -386,7 +386,7 @@ static void ec_rec_008_another_version_is_an_error(void **state)
     check(PROGRAM_WORDS("replay", "file"), REQUEST("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "
           "1\n");
-    /* Whatever else a header of that version may have. */
+    /* All other members that a header of that version may have. */
     temp_dir_put("file", STR("{\"type\":\"header\",\"version\":\"2.0\",\"upstream\":[]}\n"));
     check(PROGRAM_WORDS("replay", "file"), REQUEST("1", "a", "1"), 3, "",
           "mcpreel: file:1:1: this is a recording of version 2.0; this program reads version "

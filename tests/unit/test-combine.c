@@ -9,7 +9,7 @@
 
 enum { EVERYTHING = (1 << FEATURE_COUNT) - 1 };
 
-/* Writes down what comes out as lines of a recording, with ' for ". */
+/* Writes the records that come out as lines of a recording, with ' for ". */
 struct lines {
     struct sink sink;
     struct buf text;
@@ -36,7 +36,7 @@ static void lines_init(struct lines *l)
     buf_init(&l->text, 1 << 20);
 }
 
-/* Stories are told in short. Each line starts with the number of its lane:
+/* Input and output are abbreviated. Each line starts with the number of its lane:
  *
  *     0 H NAME SECOND MORE      a header
  *     0 P SEQ SECOND MORE       a request of the client
@@ -86,7 +86,7 @@ static void add_footer(struct buf *to, struct str *line)
                STR_ARG(all), STR_ARG(ms), STR_ARG(client), STR_ARG(server));
 }
 
-/* A line of a story, without its lane, as one of a recording. */
+/* An abbreviated line, without its lane, as a line of a recording. */
 static void expand(struct buf *to, struct str line)
 {
     char kind = line.at[0];
@@ -133,7 +133,7 @@ static void feed(struct combine *j, const char *input, unsigned parts)
     buf_release(&one);
 }
 
-/* `want` is told the same way, without lanes. */
+/* `want` is abbreviated in the same way, without lanes. */
 static void feed_and_check(struct combine *j, const char *input, unsigned parts,
                            const char *want)
 {

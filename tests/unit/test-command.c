@@ -272,7 +272,7 @@ static void every_command_row_is_valid(void **state)
     }
 }
 
-/* Up to what only a shell understands; in quotes it means nothing. */
+/* Up to a character with a meaning for the shell; in quotes it has none. */
 static struct str plain_part(const char *line)
 {
     bool quoted = false;

@@ -19,8 +19,8 @@ static void pack(struct buf *to, enum compress_kind kind, struct str text, size_
     compressor_free(p);
 }
 
-/* Unpacks in pieces of `step` bytes in and `room` bytes out; what was said if it
- * failed, else NULL. */
+/* Decompresses in pieces of `step` bytes in and `room` bytes out. Returns the error, else NULL.
+ */
 static const char *unpack(struct buf *to, enum compress_kind kind, struct str packed,
                           size_t step, size_t room, struct err *e)
 {

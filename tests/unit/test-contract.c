@@ -196,7 +196,7 @@ static bool is_listed(struct json_val list, struct str id)
     return false;
 }
 
-/* Rules that a case says it does not trigger must exist and must not be found. */
+/* Rules that a case lists as not triggered must exist and must not be found. */
 static bool is_not_true(struct json_val root, struct buf *why)
 {
     struct json_iter it = json_each(json_get(root, STR("not")));

@@ -309,7 +309,7 @@ static void similar_text_is_not_found(void **state)
     CHECK(rows);
 }
 
-/* Whatever stands in ordinary traffic, nothing is taken for a credential. */
+/* Nothing in ordinary traffic is taken for a credential. */
 static void ordinary_text_has_no_credentials(void **state)
 {
     static const char *const texts[] = {
@@ -369,7 +369,7 @@ static void a_private_key_includes_its_end_line(void **state)
     assert_true(open);
 }
 
-/* However many starts there are: each says from where on it is worth another try. */
+/* With any number of starts: each returns the next position to try. */
 static void a_failed_match_returns_where_to_continue(void **state)
 {
     const struct credential *jwt = row_for(STR("eyJ"));

@@ -12,7 +12,7 @@
 #include "fake-server.h"
 #include "test.h"
 
-/* A connection that says something when it is there. */
+/* A connection that sends bytes when it is open. */
 struct curl_conn_test {
     struct conn_log log;
     struct curl_conn_shared *shared;
@@ -126,7 +126,7 @@ static void make_certificate(struct tls *s, const char *names)
     run(argv);
 }
 
-/* It says where it listens. */
+/* It prints its port. */
 static void read_port(struct tls *s, int fd)
 {
     char read_bytes[256];
@@ -203,7 +203,7 @@ static void tls_connects_to_a_trusted_server(void **state)
     struct curl_conn_test t;
 
     (void)state;
-    start_tls(&s, "IP:127.0.0.1", "-rev"); /* it says backwards what it is told */
+    start_tls(&s, "IP:127.0.0.1", "-rev"); /* it sends each line back, reversed */
     open_secure(&t, &s, true);
     t.response_text = STR("drawer\n");
     t.log.stop_at = 7;
@@ -256,7 +256,7 @@ static void check_large_response(bool pauses)
     struct tls s;
     struct curl_conn_test t;
 
-    start_tls(&s, "IP:127.0.0.1", "-WWW"); /* it sends the file that one asks for */
+    start_tls(&s, "IP:127.0.0.1", "-WWW"); /* it sends the requested file */
     write_large_file(&s);
     open_secure(&t, &s, true);
     t.log.count_only = true;
@@ -275,7 +275,7 @@ static void much_data_is_received_over_tls(void **state)
     check_large_response(false);
 }
 
-/* TLS has taken more off the socket than it was asked for: no watch tells of that. */
+/* TLS has read more from the socket than was requested: no watch reports that. */
 static void much_data_is_received_with_pauses(void **state)
 {
     (void)state;

@@ -91,7 +91,7 @@ static void two_sessions_are_equal_whatever_their_ids(void **state)
     demo_run_release(&other);
 }
 
-/* Plays what the server has said once more, with one change, to a new client. */
+/* Replays the messages of the server, with one change, to a new client. */
 static void play_changed(struct demo_client_run *b, struct str received_text, const char *old,
                          const char *new)
 {
@@ -115,7 +115,7 @@ static void play_changed(struct demo_client_run *b, struct str received_text, co
     }
 }
 
-/* Each change of what the server says is found, at the request it belongs to. */
+/* Each change of a message of the server is found, at its request. */
 static void another_response_is_a_difference(void **state)
 {
     static const struct {

@@ -189,7 +189,7 @@ static void every_request_of_a_batch_gets_a_response(void **state)
     close_bench(&b);
 }
 
-/* Each list names what it should, and each thing in it has a name and a description. */
+/* Each list has the expected items, and each item has a name and a description. */
 static void the_lists_are_complete(void **state)
 {
     static const struct {

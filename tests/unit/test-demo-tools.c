@@ -260,7 +260,7 @@ static void haiku_sends_a_sampling_request(void **state)
     close_bench(&b);
 }
 
-/* Answers come in any order, and 1 is not "1"; nor is a call that counts a question. */
+/* Responses come in any order, and 1 is not "1"; a call that counts is no server request. */
 static void concurrent_calls_are_kept_apart(void **state)
 {
     struct bench b;

@@ -193,7 +193,7 @@ static void released_timers_do_not_expire(void **state)
     timers_close_bench(&b);
 }
 
-/* An engine that notes what it is told, and what is under way meanwhile. */
+/* An engine that logs its events, and the open exchanges at each. */
 struct bench {
     struct loop *loop;
     struct log log;
@@ -201,7 +201,7 @@ struct bench {
     struct app app;
     struct driver drive;
     struct actions actions;
-    bool ends_while_speaking; /* its peers are found gone when it speaks */
+    bool ends_while_speaking; /* its peers are found to have exited when it sends */
     int64_t latest_us;
 };
 

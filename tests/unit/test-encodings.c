@@ -147,7 +147,7 @@ static void note_form(void *to, enum encoding form, struct str text)
     h->any |= form == ENCODING_BASE64 && memmem(h->in.at, h->in.len, text.at, text.len);
 }
 
-/* Whatever stands before and behind it. */
+/* With any text before and behind it. */
 static void base64_is_recognised_at_every_alignment(void **state)
 {
     (void)state;

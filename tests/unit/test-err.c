@@ -60,7 +60,7 @@ static void context_is_prepended(void **state)
     assert_string_equal(e.hint, "shorten it");
 }
 
-/* Whatever the lengths, the text ends inside its array and begins with the context. */
+/* With any lengths, the text ends inside its array and begins with the context. */
 static void a_too_long_text_is_truncated(void **state)
 {
     static char x[600], y[600];

@@ -5,7 +5,7 @@
 #include "action-log.h"
 #include "base/mem.h"
 
-/* Streams, and what went out on them. */
+/* Streams, and the bytes that were sent on them. */
 struct bench {
     struct action_log scribe;
     struct event_streams streams;
@@ -71,7 +71,7 @@ static void a_resumed_stream_gets_missed_events_then_new_ones(void **state)
     event_streams_end(&b.streams, x);
     assert_logged(&b.scribe, "12 end\n");
 
-    /* It is over, and can still be asked for. */
+    /* It has ended, and can still be resumed. */
     event_streams_resume(&b.streams, x, 13, 3);
     assert_logged(&b.scribe, "13 id=1-4 << {\"a\":3}\n13 end\n");
     close_bench(&b);

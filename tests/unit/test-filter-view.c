@@ -5,8 +5,7 @@
 #include "terse.h"
 #include "test.h"
 
-/* Asks a query of every message and of every operation, and writes down which satisfy
- * it: "m3 o1 ". */
+/* Applies a filter to every message and operation, and writes those that match: "m3 o1 ". */
 struct asked {
     struct operation_sink sink;
     struct filter *filter;

@@ -269,7 +269,7 @@ static const struct seen_row places_in_a_call[] = {
     { "meta.progressToken:5", true },
     { "meta['io.modelcontextprotocol/logLevel']:info", true },
     { "result.content", false },
-    { "tool:read_file", false }, /* the view tells, not the message */
+    { "tool:read_file", false }, /* the view decides, not the message */
 };
 
 static void paths_select_values_in_the_message(void **state)

@@ -151,7 +151,7 @@ static void two_syncs_have_a_minimum_distance(void **state)
     fsync_thread_free(s);
 }
 
-/* The next sync goes well, and says nothing about what the first one lost. */
+/* The next sync succeeds, and does not report the loss of the first one. */
 static void lines_of_a_failed_sync_are_reported_until_acknowledged(void **state)
 {
     struct fsync_thread_config c = patient;
@@ -333,6 +333,6 @@ int main(void)
         IN_TEMP_DIR(a_hanging_sync_does_not_block_the_end),
         IN_TEMP_DIR(a_file_changed_by_another_process_is_reported_once),
     };
-    alarm(60); /* what waits for ever must not do so in silence */
+    alarm(60); /* a wait without end must fail the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,8 @@ static struct fuzzy_found find_similar(struct loaded_index *s, const char *param
     return found;
 }
 
-/* The seq of what is most alike, and of its rival: "3" or "3~5"; "-" if there is none. */
+/* The seq of the most similar request, and of an equally similar one: "3" or "3~5"; "-" if
+ * there is none. */
 static void check(const char *recording, const char *params, const char *want)
 {
     struct fuzzy_found found;

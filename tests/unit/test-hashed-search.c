@@ -187,7 +187,7 @@ static void assert_same_room(const struct hashed_search *s, const struct hashed_
     assert_int_equal(s->log2_bits, before->log2_bits);
 }
 
-/* Secrets come and go for as long as a program runs: what has gone makes room. */
+/* Secrets are added and removed while a program runs: removed ones free their memory. */
 static void removed_secrets_free_their_slots(void **state)
 {
     enum { MANY = 1 << 12 }; /* so many that one more needs more room, of every kind */

@@ -4,7 +4,7 @@
 
 static const struct head_limits limits = { .first_line = 8, .bytes = 24, .lines = 3 };
 
-/* The head in brackets or the reason to refuse it, and what is left behind it. */
+/* The head in brackets or the reason to reject it, and the bytes behind it. */
 static void run(struct split_input *c, struct buf *seen)
 {
     struct str piece, rest = STR_NONE;
@@ -79,7 +79,7 @@ static void every_byte_of_a_long_line_is_checked(void **state)
 
             line[at] = (char)c;
             head_init(&h, &wide);
-            if (c == '\r') /* good or not: the next byte tells */
+            if (c == '\r') /* valid or not: the next byte decides */
                 assert_int_equal(head_feed(&h, &in), at == 39 ? HEAD_MORE : HEAD_REJECTED);
             else
                 assert_int_equal(head_feed(&h, &in), plain ? HEAD_MORE : HEAD_REJECTED);

@@ -33,7 +33,7 @@ struct seen_row {
 
 /* The target is an MCP endpoint. */
 static const struct seen_row rows[] = {
-    /* whom it is for */
+    /* the host that it is for */
     { HOME, "POST", "localhost:8080", NULL, JSON, 0 },
     { HOME, "POST", "LOCALHOST:8080", NULL, JSON, 0 },
     { HOME, "POST", "127.0.0.1:8080", NULL, JSON, 0 },
@@ -66,7 +66,7 @@ static const struct seen_row rows[] = {
     { HOME, "OPTIONS", "evil.example", NULL, NULL, 403 },
     { HOME, "HEAD", US, NULL, NULL, 0 },
 
-    /* whose page sent it */
+    /* the origin of the page that sent it */
     { HOME, "POST", US, "http://localhost:8080", JSON, 0 },
     { HOME, "POST", US, "http://127.0.0.1:8080", JSON, 0 },
     { HOME, "POST", US, "http://[::1]:8080", JSON, 0 },

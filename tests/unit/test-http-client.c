@@ -8,7 +8,7 @@
 #include "raw-client.h"
 #include "test.h"
 
-/* A transfer that writes down what it is told, and does in an event what the test says. */
+/* A transfer that logs its events, and does in an event what the test requires. */
 struct http_client_test {
     struct loop *loop;
     struct http_client *client;
@@ -300,7 +300,7 @@ static void a_key_may_have_two_requests_at_once(void **state)
     part(&t, &p);
 }
 
-/* The heart of it: a request whose answer never comes is not sent again. */
+/* A request whose response never comes is not sent again. */
 static void a_reused_connection_closed_without_response_is_an_error(void **state)
 {
     static const enum fake_server_action ways[] = { FAKE_CLOSE, FAKE_RESET };

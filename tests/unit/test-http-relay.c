@@ -226,7 +226,7 @@ static bool has_requested(void *to)
     return strstr(buf_z(&((struct rig *)to)->seen), "POST") != NULL;
 }
 
-/* A relay whose server is gone, and has been found to be: only the head was sent. */
+/* A relay whose server has disconnected, and it was noticed: only the head was sent. */
 static void lose_server(struct rig *g, const char *head,
                         const struct http_conn_timeouts *patience)
 {

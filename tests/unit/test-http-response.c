@@ -2,7 +2,7 @@
 
 #include "action-log.h"
 
-/* Answers, and what went out. */
+/* Responses, and the bytes that were sent. */
 struct bench {
     struct action_log scribe;
     struct http_response answer;

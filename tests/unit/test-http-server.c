@@ -14,7 +14,7 @@
 
 #define H "Host: localhost\r\n"
 
-/* A server on a port of its own, and an owner that does what it is told. */
+/* A server on its own port, and an owner with planned reactions. */
 struct http_server_test {
     struct loop *loop;
     struct http_server *server;
@@ -149,7 +149,7 @@ static void a_client_that_disconnects_is_noticed_in_every_state(void **state)
 {
     static const struct {
         const char *text;
-        bool may_wait; /* who closes its side only may be there still */
+        bool may_wait; /* a client that has closed only its side may still read */
     } requests[] = {
         { "GET /hold HTTP/1.1\r\n" H "\r\n", false },
         { "GET /silent HTTP/1.1\r\n" H "\r\n", true },
@@ -205,7 +205,7 @@ static void a_half_closed_client_gets_its_response(void **state)
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
     assert_string_equal(raw_client_receive(h.loop, fd, &h.received, STR("Continue\r\n\r\n")),
                         "");
-    for (int i = 0; i < 4; i++) /* in which it is looked for those who have gone */
+    for (int i = 0; i < 4; i++) /* interval of the search for disconnected clients */
         raw_client_run_briefly(h.loop);
     assert_int_equal(h.owner.aborted, 0);
     x = h.owner.latest;
@@ -581,7 +581,7 @@ static void listen_errors_are_reported(void **state)
     close_server(&h);
 }
 
-/* For people who wonder. */
+/* A page for browsers. */
 static void the_memory_of_idle_streams_is_printed(void **state)
 {
     enum { MANY = 2000 };

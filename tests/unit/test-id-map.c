@@ -162,7 +162,7 @@ static void clients_that_share_a_server_get_separate_ids(void **state)
     assert_int_equal(routed.request->exchange, 2);
     assert_text(&b, routed.text,
                 "{'method':'notifications/progress','params':{'progressToken':'t'}}");
-    /* The first has not asked for any. */
+    /* The first one has not requested progress. */
     assert_int_equal(route_server_message(
                          &b, "{'method':'notifications/progress','params':{'progressToken':1}}")
                          .destination,

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-/* Behind what is there already, the same bytes. */
+/* The same bytes behind existing ones. */
 static void check_added(struct json_val id, struct str key)
 {
     struct buf b;

@@ -2,7 +2,7 @@
 
 #include "loaded-index.h"
 
-/* When each step was sent after the start, in milliseconds, strand by strand. */
+/* When each step was sent after the start, in milliseconds, call by call. */
 static void check(const char *recording, const char *want)
 {
     struct loaded_index s;

@@ -10,7 +10,7 @@ static const char *const step_names[] = {
     [STEP_WAIT_FOR_NOTIFICATION] = "hear",
 };
 
-/* "name" of {"id":1,"name":...}: what tells messages apart in these tests. */
+/* "name" of {"id":1,"name":...}: distinguishes messages in these tests. */
 static struct str value_of_is(struct str raw)
 {
     size_t at = 0;
@@ -32,8 +32,8 @@ static void write_step(struct loaded_index *s, struct buf *to, uint32_t step)
                at->waits_for_client ? "" : "+");
 }
 
-/* One line per strand: "METHOD SUBJECT(flags): step:what step:what+" where a plus
- * means that the step does not wait for answers to the questions before it. */
+/* One line per call: "METHOD SUBJECT(flags): step:what step:what+" where a plus means that the
+ * step does not wait for responses to the server requests before it. */
 static void write_call(struct loaded_index *s, struct buf *to, uint32_t op)
 {
     unsigned flags = s->index.calls[op].flags;
@@ -372,7 +372,7 @@ static void a_stateless_request_makes_the_index_stateless(void **state)
     }
 }
 
-/* Strand by strand: "1/2" is a strand of session 1 that counts as its second. */
+/* Call by call: "1/2" is a call of session 1 that counts as its second. */
 static void check_sessions(const char *recording, const char *want)
 {
     struct loaded_index s;

@@ -69,7 +69,7 @@ static void a_response_has_the_opposite_direction_of_its_request(void **state)
               S2C(ERROR(1)) "end");
 }
 
-/* Both sides count from 0: the server asks while it works on the client's call. */
+/* Both sides count from 0: the server sends a request while it works on the client's call. */
 static void the_later_of_two_requests_with_one_id_is_answered_first(void **state)
 {
     (void)state;

@@ -2,7 +2,7 @@
 
 #include "action-log.h"
 
-/* Sessions, and what went out on their streams. */
+/* Sessions, and the bytes that were sent on their streams. */
 struct bench {
     struct action_log scribe;
     struct legacy_sse sessions;

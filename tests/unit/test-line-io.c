@@ -33,7 +33,7 @@ static void assert_reported(struct str bytes, size_t piece, const char *want)
         bytes = str_skip(bytes, now.len);
     }
     line_reader_end(&in);
-    line_reader_end(&in); /* said twice, told once */
+    line_reader_end(&in); /* seen twice, reported once */
     assert_str(buf_str(&reported), str_z(want));
     line_reader_release(&in);
     buf_release(&reported);
@@ -53,7 +53,7 @@ static void every_split_gives_the_same_lines(void **state)
 
 enum { TYPICAL = 64 << 10 };
 
-/* Over a pipe that keeps writes apart: what one write took is what one read gives. */
+/* Over a pipe that separates writes: each read gets the bytes of one write. */
 struct writer_test {
     struct loop *loop;
     struct stream *into;

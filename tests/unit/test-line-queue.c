@@ -36,7 +36,7 @@ static void lines_are_taken_in_order(void **state)
     line_queue_init(&b, 1 << 20);
     assert_null(line_queue_pop(&b));
     put(&b, str_z(text), 0, &lost);
-    text[0] = 'x'; /* it was copied */
+    text[0] = 'x'; /* the line was copied */
     put(&b, STR("two\n"), 1, &lost);
     assert_next_line(&b, "one\n");
     put(&b, STR("three\n"), 1, &lost);

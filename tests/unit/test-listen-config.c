@@ -101,7 +101,7 @@ static void the_options_select_accepted_hosts_and_origins(void **state)
     assert_string_equal(g.hosts[0], "mcp.example");
     assert_int_equal(g.origin_count, 1);
     assert_string_equal(g.origins[0], "https://app.example");
-    assert_true(listen_config_is_public(&args, &at)); /* through what has that name */
+    assert_true(listen_config_is_public(&args, &at)); /* through the link of that name */
     args.allow_host.count = 0;
     assert_false(listen_config_is_public(&args, &at));
     args = (struct listen_config){ .listen = "*:80", .allow_remote = true };
@@ -275,7 +275,7 @@ static void the_address_is_written_to_a_descriptor_that_is_then_closed(void **st
                                         &at, STR("/mcp"), &e));
     assert_int_equal(e.kind, ERR_IO);
     assert_non_null(strstr(e.msg, "cannot write '--ready-fd'"));
-    assert_int_equal(d->out.len, 0); /* who listens for the address is not told of none */
+    assert_int_equal(d->out.len, 0); /* the reader of the address gets none */
 }
 
 int main(void)

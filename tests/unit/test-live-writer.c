@@ -251,7 +251,7 @@ static void the_size_of_a_batch_of_lines_is_limited(void **state)
         put_message(&l, i, TO_SERVER);
     assert_int_equal(f.calls[FAULT_WRITE], 1);
     put_long(&l, LIVE_WRITER_BATCH_LINES + 1, TO_SERVER, 100000);
-    assert_int_equal(f.calls[FAULT_WRITE], 3); /* what waited, and it */
+    assert_int_equal(f.calls[FAULT_WRITE], 3); /* the queued lines, and this one */
     put_message(&l, LIVE_WRITER_BATCH_LINES + 2, TO_SERVER);
     assert_int_equal(f.calls[FAULT_WRITE], 3);
     live_writer_abort(&l);
@@ -325,7 +325,7 @@ static void allow(rlim_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &now), 0);
 }
 
-/* There is no room for what is long, but for the account of it. */
+/* A long line does not fit, but the gap line does. */
 static void lost_lines_are_counted_in_a_gap_by_direction(void **state)
 {
     struct fault_sys f;
@@ -564,6 +564,6 @@ int main(void)
         IN_TEMP_DIR(an_aborted_recording_leaves_no_file),
         IN_TEMP_DIR(a_recording_that_cannot_be_created_does_not_start),
     };
-    alarm(60); /* what waits for ever must not do so in silence */
+    alarm(60); /* a wait without end must fail the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

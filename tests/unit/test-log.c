@@ -365,6 +365,6 @@ int main(void)
         cmocka_unit_test(a_log_without_descriptor_needs_no_queue),
         cmocka_unit_test(a_log_without_output_is_no_error),
     };
-    alarm(100); /* who waits for ever must not hang the tests */
+    alarm(100); /* a wait without end must fail the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,8 @@ static void assert_lost(const struct loss *l, const char *want)
     buf_release(&text);
 }
 
-/* Returns what a format that keeps `keeps` loses of the records, which came from one that
- * keeps `source_keeps`. */
+/* Returns the features of the records that a format with `keeps` loses; the records come from a
+ * format with `source_keeps`. */
 static void check_loss(unsigned had, unsigned keeps, const char *input, const char *want)
 {
     struct loss l;
@@ -232,7 +232,7 @@ static void a_request_is_lost_until_it_has_a_response(void **state)
     terse_feed(&l.sink, PONG); /* no request was sent */
     assert_lost(&l, "1 unpaired request or response");
     loss_release(&l);
-    /* On HTTP it belongs to its exchange, whatever was asked there. */
+    /* On HTTP it belongs to its exchange, whatever the request was. */
     check_loss(EVERYTHING, keeps, "@0 x=2 s2c {'id':7,'result':{}}\n", "");
 
     check_loss(EVERYTHING, keeps,

@@ -4,7 +4,7 @@
 
 #include "test.h"
 
-/* The options of a test, and what the user is told. */
+/* The options of a test, and the messages to the user. */
 struct match_run {
     struct log log;
     struct buf output;

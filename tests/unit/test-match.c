@@ -2,8 +2,8 @@
 
 #include "loaded-index.h"
 
-/* A recording and a matcher over it; every request was answered with a result
- * unless the recording says otherwise. */
+/* A recording and a matcher over it; every request has a result, unless the recording has
+ * another response. */
 struct bench {
     struct loaded_index of;
     struct matcher matcher;
@@ -34,8 +34,8 @@ static void tear_down(struct bench *b)
     loaded_index_release(&b->of);
 }
 
-/* `request` is {'method':...,'params':...}; the seq of what is found, negative if it
- * is given again. */
+/* `request` is {'method':...,'params':...}. Returns the seq of the match, negative if it is
+ * repeated. */
 static int match_in_session(struct bench *b, uint32_t session, const char *request)
 {
     struct terse_scanned s;
@@ -421,7 +421,7 @@ static void total_order_restarts_after_the_last_call(void **state)
     tear_down(&b);
 }
 
-/* As mcp-recorder does it: whatever is asked. */
+/* As mcp-recorder does it, for any request. */
 static void the_next_call_in_total_order_may_be_repeated(void **state)
 {
     static const char recording[] = CALL(1, "a", "{}") CALL(2, "b", "{}");

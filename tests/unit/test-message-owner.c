@@ -271,7 +271,7 @@ static bool has_start(struct str line, const char *const *starts)
     return *starts;
 }
 
-/* The traffic of a story: its lines up to what must come of it. */
+/* The traffic of a test case: its lines before the expected operations. */
 static void feed_input(struct sink *to, const char *path)
 {
     static const char *const ends[] = { "operations", "options", NULL };
@@ -346,8 +346,8 @@ static void add_differences(struct buf *to, const char *pattern,
 
 #define DIFFERENCES "tests/operations/show-and-replay.txt"
 
-/* Operations and the replay name the same owner for every message of all stories and samples,
- * but for those in the file, each with its reason behind a "|". */
+/* Operations and the replay name the same owner for every message of all test cases and
+ * samples, but for those in the file, each with its reason behind a "|". */
 static void show_and_replay_name_the_same_owners(void **state)
 {
     struct err e = ERR_NONE;

@@ -2,7 +2,7 @@
 
 #include "test.h"
 
-/* A message keeps pointing into what it was made from, so that lives here. */
+/* A message borrows from the parsed text, so that is kept here. */
 struct parsed_text {
     struct json json;
     struct arena arena;

@@ -15,7 +15,7 @@ static struct oauth oauth_at(const char *url)
     return o;
 }
 
-/* Each says what becomes of a text, which is the text itself if it can stay. */
+/* Each returns the rewritten text, which is the text itself if it needs no change. */
 
 static void assert_challenge(struct oauth *o, const char *line, const char *want, bool names)
 {

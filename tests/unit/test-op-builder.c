@@ -9,7 +9,7 @@
 
 /* Attribution is tested in tests/operations; the tests here hold for any traffic. */
 struct bench {
-    struct sink sink; /* passes on to the grouping, and looks at what that does */
+    struct sink sink; /* forwards to the builder, and checks its state */
     struct op_lines tally;
     struct op_builder builder;
     size_t most_open, most_held;
@@ -92,8 +92,8 @@ static void the_number_of_open_requests_is_limited(void **state)
     assert_true(b.most_held <= LIMIT_OPEN_OPERATION_BYTES);
     assert_int_equal(op_builder_evicted(&b.builder), MANY + 1 - b.builder.open_ops.count);
     assert_true(b.builder.open_ops.count > 8192);
-    /* the latest are there; of those given up the latest are remembered, the rest is not;
-     * what is heard of all the time was kept */
+    /* the latest are kept; of the abandoned ones only the latest are remembered; one that is in
+     * use all the time was kept */
     buf_printf(&traffic, "s2c {\"id\":%d,\"result\":{}}\n", MANY - 1);
     given_up = (unsigned)op_builder_evicted(&b.builder) - 10;
     buf_printf(&traffic, "s2c {\"id\":%u,\"result\":{}}\n", given_up);
@@ -163,7 +163,7 @@ static void a_task_may_be_polled_without_limit(void **state)
     bench_release(&b);
 }
 
-/* The pairing has its own limit, for the text of ids: whatever it gives up is told. */
+/* The pairing has its own limit, for the text of ids: each abandoned request is reported. */
 static void ids_of_a_megabyte_are_limited(void **state)
 {
     struct bench b;
@@ -187,7 +187,7 @@ static void ids_of_a_megabyte_are_limited(void **state)
     bench_release(&b);
 }
 
-/* Goes on pouring though it was told to stop. */
+/* Continues after it returned false. */
 struct repeating_sink {
     struct sink sink;
     struct op_builder *to;

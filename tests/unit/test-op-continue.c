@@ -4,7 +4,8 @@
 #include "terse.h"
 #include "test.h"
 
-/* How requests go on is told in tests/operations; here is what an answer says by itself. */
+/* tests/operations has the continuations of requests; here are the facts of a single response.
+ */
 static void the_outcome_of_a_response_depends_on_the_failing_side(void **state)
 {
     static const struct {

@@ -3,7 +3,7 @@
 #include "terse.h"
 #include "test.h"
 
-/* One line of JSON, whatever came in. */
+/* One line of JSON, for any input. */
 static struct json_val scan(struct json *j, const struct buf *line)
 {
     struct json_fault fault;

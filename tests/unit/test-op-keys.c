@@ -218,7 +218,7 @@ static void unique_keys_are_remembered_after_the_operation_has_ended(void **stat
         assert_int_equal(find(&d, &in_session, rows[i].kind, "v"),
                          rows[i].remembered ? -number : 0);
     }
-    /* but what is open comes first */
+    /* but open ones have precedence */
     bind_key(&d, &in_session, OP_KEY_TASK, "v", begin(&d));
     assert_true(find(&d, &in_session, OP_KEY_TASK, "v") > 0);
     run_release(&d);

@@ -106,7 +106,7 @@ static void children_are_below_their_parents(void **state)
     end_collecting(&h);
 }
 
-/* A batch has no message of its own: it is heard of only when it ends. */
+/* A batch has no message of its own: it is reported only when it ends. */
 static void a_parent_may_end_last(void **state)
 {
     struct received h;
@@ -155,7 +155,7 @@ static void a_late_child_is_a_row_of_its_own(void **state)
     end_collecting(&h);
 }
 
-/* One that never ends does not hold up the rest for ever. */
+/* One that never ends does not delay the others for ever. */
 static void the_number_of_waiting_rows_is_limited(void **state)
 {
     struct received h;

@@ -7,7 +7,7 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* A ledger at a point in time; what is told goes into a tally. */
+/* The open operations at a point in time; reports go to the statistics. */
 struct open_ops_run {
     struct op_lines tally;
     struct open_ops open_ops;
@@ -259,7 +259,7 @@ static void truncated_text_is_flagged(void **state)
     run_release(&d);
 }
 
-/* Whatever a file says about time, nothing overflows. */
+/* No time in a file causes an overflow. */
 static void extreme_times_do_not_overflow(void **state)
 {
     static const int64_t times[] = { 0, 1, -1, INT64_MAX, INT64_MIN, INT64_MAX / 4 };

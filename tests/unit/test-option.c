@@ -23,7 +23,7 @@ static const struct option shared_options[] = {
 };
 
 struct seen_row {
-    const char *line, *want; /* what fake_cli_dump() says, "q" first if quiet */
+    const char *line, *want; /* the output of fake_cli_dump(), "q" first if quiet */
 };
 
 /* Reads a line and an environment as a command would; the result, or the error

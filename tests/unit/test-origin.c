@@ -51,7 +51,7 @@ static const struct seen_row {
     { "[::]:8080", "[::1]:8080", "self", "http://[::1]:8080", "self" },
     { "[::]:8080", "box.example:8080", "other", "http://box.example:8080", "other" },
 
-    /* none, null, and what cannot be read */
+    /* none, null, and unparsable ones */
     { "127.0.0.1:8080", "x", "other", NULL, "none" },
     { "127.0.0.1:8080", "", "unreadable", "", "other" },
     { "127.0.0.1:8080", "null", "other", "null", "null" },

@@ -4,12 +4,12 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* Requests are tagged with their number; what each answer belongs to is written down. */
+/* Requests are tagged with their number; the request of each response is logged. */
 struct conversation {
     struct sink sink;
     struct pairing pairs;
     struct buf text;
-    bool fresh; /* what the latest request was told */
+    bool fresh; /* the result for the latest request */
 };
 
 static bool take(struct sink *self, const struct record *r, struct err *e)

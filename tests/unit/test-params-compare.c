@@ -8,7 +8,7 @@
 static const struct params_rules plain = { .include_meta = false };
 static const struct params_mask nothing = { NULL, 0 };
 
-/* Leaves must never tell apart what a comparison does not. */
+/* Leaves must never distinguish values that a comparison does not. */
 static bool same(struct json_val a, struct json_val b, const struct params_rules *rules)
 {
     bool found = params_equal(a, b, rules, nothing);

@@ -341,7 +341,7 @@ static void only_silence_with_a_pending_response_counts(void **state)
     feed_line(&b, SERVER, "{'method':'notifications/message'}");
     buf_clear(&b.stepper.actions);
     assert_true(
-        passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it has said something */
+        passthrough_handle_timer(&b.up, b.up.silence_timer)); /* it has sent a message */
     assert_actions(&b.stepper, "timer 2 in 300000000 us\n");
     feed_line(&b, CLIENT_STATELESS_REQUEST, "{'id':2,'method':'m'}");
     buf_clear(&b.stepper.actions);
@@ -412,7 +412,8 @@ static void an_error_response_with_any_data_is_forwarded(void **state)
     tear_down(&b);
 }
 
-/* One that needs no greeting does not wait for one that is late, nor fall with it. */
+/* A request that needs no initialize does not wait for a late one, and does not fail with it.
+ */
 static void a_failed_late_initialize_fails_no_other_request(void **state)
 {
     struct bench b;

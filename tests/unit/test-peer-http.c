@@ -14,7 +14,7 @@
     "X-Key: k\r\nContent-Length: 24\r\n\r\n" PING(1)
 #define PONG(id) "{\"id\":" #id ",\"result\":{}}"
 
-/* A server, and who speaks to it; what is heard ends the loop if it is `last`. */
+/* A server and its peer; an event that is `last` ends the loop. */
 struct bench {
     struct fake_server peer;
     struct log log;
@@ -23,7 +23,7 @@ struct bench {
     struct peer *server;
     struct terse_traffic traffic;
     struct buf received, logged;
-    const char *last, *before; /* what is to be recorded before anything is heard */
+    const char *last, *before; /* recorded before any event */
 };
 
 static void note(struct bench *b, const char *what, struct str text)
@@ -191,7 +191,7 @@ static void a_peer_works_without_recording(void **state)
     peer_send(b.server, STR(PING(1)));
     run_until(&b, "more");
     assert_str(buf_str(&b.received), STR(PONG(1) "\n{\"method\":\"more\"}\n"));
-    peer_stop(b.server, STR_NONE); /* what is under way is dropped: the server sees its end */
+    peer_stop(b.server, STR_NONE); /* open exchanges are aborted: the server sees their end */
     assert_non_null(strstr(buf_z(&b.received), "done"));
     assert_int_equal(b.traffic.records.text.len, 0);
     close_bench(&b);

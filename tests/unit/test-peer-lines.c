@@ -10,7 +10,8 @@
     "Connection: close\r\n\r\n"                                                                \
     "{\"id\":" #id ",\"result\":{}}"
 
-/* An engine that asks again at the first answer, and has enough after the second. */
+/* An engine that sends a second request after the first response, and finishes after the
+ * second. */
 struct lines_bench {
     struct log log;
     struct app app;
@@ -19,7 +20,7 @@ struct lines_bench {
     struct peer_lines server;
     struct buf reported;
     int received;
-    bool again; /* asks again */
+    bool again; /* sends the second request */
 };
 
 static void step(void *engine, const struct event *ev)

@@ -4,7 +4,7 @@
 
 #include "terse-traffic.h"
 
-/* A process, and what it reports; the loop ends with it. */
+/* A process and its events; the loop ends with it. */
 struct bench {
     struct app app;
     struct loop *loop;

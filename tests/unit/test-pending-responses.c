@@ -2,7 +2,7 @@
 
 #include "action-log.h"
 
-/* Turns, and what went out. */
+/* Pending responses, and the bytes that were sent. */
 struct bench {
     struct action_log scribe;
     struct pending_responses turns;
@@ -134,7 +134,7 @@ static void a_resuming_client_gets_missed_events_and_the_stream(void **state)
     assert_logged(&b.scribe, "6 200 sse\n6 id=1-2 << {\"a\":1}\n6 id=1-3 << {\"a\":2}\n");
     assert_ptr_equal(pending_find(&b.turns, 1), x);
 
-    /* Once more, while it is still heard: the other exchange ends. */
+    /* Once more, while its exchange is open: the other exchange ends. */
     assert_ptr_equal(pending_resume(&b.turns, 1, STR("1-3"), 7, STR_NONE, &over), x);
     assert_logged(&b.scribe, "7 200 sse\n6 end\n");
     assert_null(pending_disconnect(&b.turns, 6));

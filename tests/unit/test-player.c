@@ -181,8 +181,8 @@ static void a_server_request_times_out_after_a_minute(void **state)
     (void)state;
     player_run_init(&t, PLAYER_RUN_SERVER_REQUEST);
     player_run_play(&t, 0, "{'id':1,'method':'a'}", false);
-    assert_false(
-        player_has_delayed_response(&t.player)); /* who has closed its end answers no more */
+    /* A client that has closed its side sends no response. */
+    assert_false(player_has_delayed_response(&t.player));
     buf_clear(&t.text);
     player_handle_timer(&t.player, t.reply_timer);
     assert_terse(&t, "[warn] no response to q within 60 s; continuing\n{'id':1,'result':{}}\n");

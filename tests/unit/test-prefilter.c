@@ -7,7 +7,7 @@
 
 enum {
     BLOCK_BYTES = PREFILTER_POSITIONS + PREFILTER_GRAM - 1
-}; /* what has to be there to be looked at */
+}; /* the bytes that must be present to be filtered */
 
 static unsigned random_below(unsigned *seed, unsigned below)
 {
@@ -51,7 +51,7 @@ static uint64_t plainly(enum prefilter_unit unit, const struct prefilter *s, str
     return 0;
 }
 
-/* A text in memory of just its size: who looks beyond it is found by the sanitizer. */
+/* A text in memory of exactly its size: the sanitizer finds a read beyond it. */
 static struct str copy(struct str text)
 {
     char *own = mem_grow(NULL, text.len ? text.len : 1);

@@ -57,7 +57,7 @@ static void the_pid_is_that_of_this_process(void **state)
     assert_int_equal(process_self_pid(), getpid());
 }
 
-/* The exit code of what `act` does in a process of its own. */
+/* The exit code of `act` in a process of its own. */
 static int alone(int (*act)(void))
 {
     pid_t pid = fork();
@@ -96,7 +96,7 @@ static void core_dumps_are_disabled(void **state)
     assert_int_equal(alone(dumpable_afterwards), DUMPABLE);
 }
 
-/* A file below /proc belongs to who runs the process, unless it is not to be dumped. */
+/* A file below /proc belongs to the user of the process, unless core dumps are disabled. */
 static int start_another(void)
 {
     process_self_disable_dumps();

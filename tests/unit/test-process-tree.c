@@ -8,8 +8,8 @@
 
 #include "test.h"
 
-/* A group led by a shell. The test is given all who lose their parents, so that none is
- * missed. */
+/* A group led by a shell. The test becomes the parent of all orphans, so that none is missed.
+ */
 static struct process_tree begin(const char *script)
 {
     struct process_tree f = { .watchdog = getpid(), .session = getsid(0) };
@@ -145,6 +145,6 @@ int main(void)
         cmocka_unit_test(a_process_with_its_own_session_does_not_belong_to_the_tree),
         cmocka_unit_test(a_process_of_the_session_only_does_not_belong_to_the_tree),
     };
-    alarm(100); /* who is left must not hang the tests */
+    alarm(100); /* a remaining process must not hang the tests */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

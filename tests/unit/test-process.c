@@ -15,7 +15,7 @@
 #include "loop/timer.h"
 #include "test.h"
 
-/* A shell script as the process, and what is told of it. */
+/* A shell script as the process, and its events. */
 struct bench {
     struct loop *loop;
     struct process *process;
@@ -23,8 +23,8 @@ struct bench {
     struct timer *later;
     int code, signum;
     int exited, done, hurried;
-    int busy;    /* how often it is said to be */
-    int away_ms; /* so long we do nothing once it has been heard */
+    int busy;    /* how often it was reported */
+    int away_ms; /* how long the test blocks after the first event */
     int64_t start_us, exited_us, done_us;
 };
 
@@ -75,7 +75,7 @@ static void start_command(struct bench *b, char *const *argv)
     *b = (struct bench){ .loop = loop_new() };
     if (!process_start(&b->process, b->loop, argv, &b->fds, &events, b, &errnum, &e))
         fail_msg("%s", e.msg);
-    /* Scripts say "go" once their traps are set. */
+    /* Scripts print "go" when their traps are set. */
     assert_int_equal(read(b->fds.out, &go, 1), 1);
     b->start_us = clock_mono_us();
 }
@@ -99,7 +99,7 @@ static void run(struct bench *b)
     assert_int_equal(b->done, 1);
 }
 
-/* Whether everybody who could write to the process's stdout is gone. */
+/* Returns whether no process is left that could write to the process's stdout. */
 static bool all_are_gone(struct bench *b)
 {
     struct pollfd wait = { .fd = b->fds.out, .events = POLLIN };
@@ -255,7 +255,7 @@ static void a_process_that_writes_while_we_wait_for_a_processor_gets_more_time(v
 
 enum { BURNERS = 5, BURN_MS = 300 };
 
-/* Our own program, asked to use that much of a processor before it ends. */
+/* This test program, which uses so much processor time before it ends. */
 static int use_processor(void)
 {
     struct timespec used = { 0 };

@@ -92,8 +92,8 @@ static void results_of_tools_are_not_protected(void **state)
     assert_untouchable("{\"params\":[\"protocolVersion\"],\"result\":\"x\"}", "");
 }
 
-/* The names alone are no hiding place: not with another method, not beside what a tool says,
- * not with another kind of value. */
+/* The names alone protect nothing: not with another method, not in the result of a tool, not
+ * with another type of value. */
 static void a_name_alone_does_not_protect(void **state)
 {
     static const char everything[] =

@@ -34,7 +34,7 @@ static void received_init(struct received *h)
     "{\"type\":\"message\",\"seq\":%d,\"ts\":\"2025-02-04T10:00:00Z\",\"dir\":\"c2s\","        \
     "\"msg\":{\"method\":\"%0*d\"}}\n"
 
-/* Whose lines are of every length: they cross the ends of the reader's windows. */
+/* Lines of every length cross the ends of the reader's windows. */
 static void make_long_recording(struct buf *to, int count)
 {
     buf_init(to, (size_t)1 << 26);
@@ -412,7 +412,7 @@ static void read_all_stops_at_an_error_of_sink_or_file(void **state)
     reader_close(NULL);
 }
 
-/* Also in the middle of a line; what is torn at the end is remarked on once it is the end. */
+/* Also in the middle of a line; a truncated last line is reported at the end of the file. */
 static void a_growing_file_is_read_to_its_end(void **state)
 {
     static const char first[] =

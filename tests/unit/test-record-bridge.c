@@ -17,7 +17,7 @@ static void assert_has(struct str text, const char *part)
         fail_msg("no \"%s\" in %.*s", part, STR_ARG(text));
 }
 
-/* The program with a client that says this and closes, and a server that keeps to a script. */
+/* The program with a client that sends this and closes, and a server with a script. */
 static int play(const struct fake_server_step *script, const char *client_input,
                 const char *expected_output, struct buf *file)
 {

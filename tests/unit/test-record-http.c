@@ -121,7 +121,7 @@ static void repeated_rejections_are_logged_only_with_verbose(void **state)
     record_run_release(&b.record_run);
 }
 
-/* The page is not what is wrong with a type: it may read why it is refused. */
+/* A wrong type is no fault of the page's origin: the page may read the reason. */
 static void cors_headers_are_on_rejections_of_accepted_origins_only(void **state)
 {
     static const struct {

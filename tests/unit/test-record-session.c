@@ -5,12 +5,12 @@
 #include "loop/timer.h"
 #include "record-run.h"
 
-/* A kind without connections: it notes what it is asked to do. */
+/* A recording without connections: it logs the functions that are called. */
 struct bench {
     struct record_run record_run;
     struct record_session session;
     struct buf done;
-    int start_code;         /* what `start` returns */
+    int start_code;         /* the result of `start` */
     bool cannot_announce;   /* `announce` fails */
     int signals;            /* sent to ourselves once it runs */
     int stops;              /* the last of this number of calls of `stop` ends the loop */

@@ -186,11 +186,11 @@ static void assert_in_file(struct str answers, const char *path)
 
     for (size_t n; (n = str_find(answers, '\n')) < answers.len; got++)
         answers = str_skip(answers, n + 1);
-    assert_true(c.messages >= 2 * got); /* each with its question */
+    assert_true(c.messages >= 2 * got); /* each with its server request */
 }
 
-/* Killed at each call that changes the file, also while it mends a torn line: what the
- * client has seen is in the file, and the file can be read. */
+/* Killed at each call that changes the file, also while it repairs a truncated line: all
+ * messages that the client got are in the file, and the file can be read. */
 static void a_killed_recording_has_every_message_that_the_client_received(void **state)
 {
     static const enum fault_call calls[] = { FAULT_WRITE, FAULT_FTRUNCATE, FAULT_FDATASYNC,
@@ -340,7 +340,7 @@ static void a_second_signal_ends_the_wait_for_the_disk(void **state)
     assert_int_equal(content_of("file").messages, 2);
 }
 
-/* Two lines of our own, whatever else there is to say. */
+/* Two lines of mcpreel, besides any others. */
 static void a_terminated_server_is_reported_with_the_result(void **state)
 {
     struct program p;

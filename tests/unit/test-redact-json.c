@@ -174,7 +174,7 @@ static void credentials_stay_in_protected_members(void **state)
     stop(&b);
 }
 
-/* It was said that it must not be written, and nothing that is written is worth it. */
+/* The record is rejected, so nothing is written. */
 static void a_declared_value_is_removed_everywhere(void **state)
 {
     struct bench b;
@@ -190,7 +190,7 @@ static void a_declared_value_is_removed_everywhere(void **state)
     stop(&b);
 }
 
-/* However much of them goes, they belong to what they belonged to. */
+/* However much of them is redacted, they still belong to the same requests. */
 static void redacted_ids_stay_different(void **state)
 {
     struct bench b;

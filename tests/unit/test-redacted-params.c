@@ -38,7 +38,7 @@ static void put(struct index *s, const char *message, const char *redacted)
     arena_release(&a);
 }
 
-/* Nothing in its text says so. */
+/* Its text has no placeholder. */
 static void values_known_from_a_pointer_only_are_kept_by_request(void **state)
 {
     struct params_rules rules =

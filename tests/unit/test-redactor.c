@@ -6,7 +6,7 @@
 #include "terse.h"
 #include "test.h"
 
-/* Writes lines of a recording, without what every one of them has. */
+/* Writes lines of a recording, without the members that every line has. */
 struct redacted_copy {
     struct sink sink;
     struct buf text;
@@ -526,7 +526,7 @@ static void an_endless_stderr_line_is_not_held(void **state)
     stop(&d);
 }
 
-/* Its end may be megabytes away, and so may be what ends a match of a pattern. */
+/* Its end may be megabytes away, and so may the end of a match of a pattern. */
 static void with_patterns_an_endless_stderr_line_is_dropped(void **state)
 {
     static char piece[100000];

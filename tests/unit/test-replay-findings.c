@@ -10,7 +10,7 @@ static const char recording[] = "c2s {'id':1,'method':'initialize'}\n"
                                 "c2s {'id':3,'method':'tools/call','params':{'name':'b'}}\n"
                                 "c2s {'id':4,'method':'tools/list'}\n";
 
-/* A finished replay of the recording, and the lines of what it gives. */
+/* A finished replay of the recording, and its findings as lines. */
 struct result {
     struct loaded_index loaded;
     struct replay replay;

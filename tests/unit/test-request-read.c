@@ -24,7 +24,7 @@ static void describe(const struct request_head *r, struct buf *seen)
                r->expects_continue ? ", expects" : "");
 }
 
-/* The request, or why it was refused; "..." if it is not whole; what is left behind it. */
+/* The request, or the reason to reject it; "..." if it is not complete; the bytes behind it. */
 static void run(struct split_input *c, struct buf *seen)
 {
     enum request_head_next next = REQUEST_HEAD_MORE;
@@ -420,7 +420,7 @@ static void requests_on_one_connection_follow_each_other(void **state)
     request_head_release(&r);
 }
 
-/* All that came of a head, and what is left behind it. */
+/* All facts of a head, and the bytes behind it. */
 static void write_head(struct request_head *r, struct str first, struct str second,
                        struct buf *seen)
 {

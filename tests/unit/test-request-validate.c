@@ -3,7 +3,7 @@
 #include "parsed-request.h"
 #include "terse.h"
 
-/* Servers as there are: with and without sessions, of one era and of both. */
+/* All kinds of servers: with and without sessions, of one protocol and of both. */
 static const struct request_rules stateful = { .stateful = true,
                                                .uses_session_ids = true,
                                                .has_get_stream = true,

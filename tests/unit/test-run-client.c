@@ -9,7 +9,7 @@
 #include "fake-server.h"
 #include "test.h"
 
-/* An engine that asks once, notes what comes, and finishes with what it is told. */
+/* An engine that sends one request, logs its events, and finishes with a given result. */
 struct asker {
     struct actions actions;
     struct buf received;
@@ -157,7 +157,7 @@ static void a_server_that_exits_ends_the_session(void **state)
     end(&b);
 }
 
-/* Whatever the server does, silent or not, there is an end. */
+/* The run ends, whatever the server does. */
 static void the_time_limit_ends_the_session(void **state)
 {
     static const char *const scripts[] = {

@@ -8,7 +8,7 @@
 #include "engine/actions.h"
 #include "test.h"
 
-/* An engine that says what happens to it; on "finish" it finishes, on "timer" it sets
+/* An engine that logs its events; on "finish" it finishes, on "timer" it sets
  * one, on "signal" it has one sent. */
 struct echo_run {
     struct actions actions;
@@ -97,7 +97,7 @@ static void restore(int fd, int saved)
     close(saved);
 }
 
-/* `more` keeps the client there after what it has said. */
+/* `more` keeps the client connected after its input. */
 static void play_with(struct session *s, const char *client_input, bool more,
                       char *const *upstream)
 {

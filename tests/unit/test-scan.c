@@ -9,7 +9,7 @@
 
 enum { TEXT_MAX = 4 << 20 };
 
-/* A case of the table: what it says of a text. */
+/* A case of the table: the expected result for a text. */
 struct seen_row {
     unsigned line;
     enum json_fault_kind kind;
@@ -79,7 +79,7 @@ static void check_every_cut(const struct seen_row *r)
     }
 }
 
-/* The first value alone: the same fault, or what follows decides. */
+/* The first value alone: the same fault, or the rest of the text decides. */
 static void check_first(const struct seen_row *r)
 {
     struct outcome all = scan(r->text, false), first = scan(r->text, true);

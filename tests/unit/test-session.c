@@ -66,7 +66,7 @@ static void receive(struct session *s, const char *text)
     "conn=" #conn " c2s {'id':2,'method':'tools/call','params':{'name':'t'}}\n"                \
     "conn=" #conn " s2c {'id':2,'result':{'of':" #conn "}}\n"
 
-/* By its first call: initialize alone uses nothing up. */
+/* By its first call: initialize alone uses no session. */
 static void each_client_gets_the_next_recorded_session(void **state)
 {
     struct session s[3];

@@ -9,7 +9,7 @@
 
 /* A file is real, output is counted. */
 struct show_fixture {
-    struct fault_sys faults; /* first: what is handed a sys is handed a world */
+    struct fault_sys faults; /* first: a pointer to it is a pointer to the struct */
     struct buf out;
     size_t writes, reads;
     char path[64];

@@ -52,7 +52,7 @@ static void all_termination_signals_are_reported(void **state)
         run_until_one_comes(&w);
         buf_printf(&want, "%d ", asking[i]);
     }
-    raise(SIGTERM); /* again: it is told every time */
+    raise(SIGTERM); /* again: it is reported every time */
     run_until_one_comes(&w);
     buf_printf(&want, "%d ", SIGTERM);
     assert_str(buf_str(&w.text), buf_str(&want));

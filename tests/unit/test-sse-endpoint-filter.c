@@ -3,8 +3,8 @@
 #include "split-input.h"
 #include "test.h"
 
-/* All that goes on, with other data; what was said stands before each. Behind a "!" comes
- * nothing more. */
+/* The forwarded bytes, with other data; the events are logged before each. Nothing follows a
+ * "!". */
 static void run(struct split_input *c, struct buf *seen)
 {
     enum sse_endpoint_filter_next next = SSE_ENDPOINT_MORE;
@@ -236,7 +236,7 @@ static void held_bytes_are_limited(void **state)
     assert_passes(&b, STR("y"), buf_str(&text));
     assert_passes(&b, STR("z"), STR("z"));
     assert_passes(&b, STR("\n\ndata: x"), STR("\n\n"));
-    /* The next one has a limit of its own; so has what is no event. */
+    /* The next event has its own limit; so have lines that are no event. */
     assert_passes(&b, STR("\n\n"), STR("data: x\n\n"));
     buf_clear(&text);
     for (size_t i = 0; i <= SSE_ENDPOINT_HELD_MAX; i++)

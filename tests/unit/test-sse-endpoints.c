@@ -3,7 +3,7 @@
 #include "test.h"
 #include "trace/limits.h"
 
-/* "TARGET told TEXT", or why not. */
+/* "TARGET told TEXT", or the error. */
 static struct str resolved(const char *server, const char *host, const char *path,
                            const char *endpoint, struct arena *a)
 {

@@ -289,7 +289,7 @@ static void notifications_are_counted_by_method_and_side(void **state)
     stats_release(&s);
 }
 
-/* The only thing that is odd must be `what`, so often; the footer aside. */
+/* The only finding must be `what`, so often, besides that of the footer. */
 static void assert_finding_count(const char *input, enum stats_finding_kind what,
                                  uint64_t count)
 {
@@ -321,7 +321,7 @@ static void a_complete_recording_has_no_findings(void **state)
                          STATS_NO_FOOTER, 0);
 }
 
-/* Each story has one thing that is odd, so often. */
+/* Each case has one kind of finding, so often. */
 static const struct {
     const char *input;
     enum stats_finding_kind what;

@@ -10,7 +10,7 @@
 
 enum { MAX_LINE = 1000 };
 
-/* A client at the other ends of two pipes, and what was told of it. */
+/* A client at the other ends of two pipes, and its events. */
 struct stdio_client_test {
     struct loop *loop;
     struct stdio_client *stdio;
@@ -254,8 +254,8 @@ static void long_messages_are_written_completely_and_in_order(void **state)
     buf_release(&want);
 }
 
-/* Each line makes an answer of 100 KB: a client that asks without reading is not
- * asked for more, and gets everything once it reads. */
+/* Each line makes an answer of 100 KB: the input of a client that does not read is paused, and
+ * the client gets everything when it reads. */
 static void a_client_that_does_not_read_is_not_read(void **state)
 {
     struct reading r;

@@ -95,7 +95,7 @@ static void the_owner_gets_a_line_before_the_client(void **state)
     relay_session_end(&s);
 }
 
-/* The server reads nothing: what is in its pipe is what was passed on. */
+/* The server reads nothing: its pipe has the forwarded bytes. */
 static void check_server_has_not_got_it(struct relay_session *s, enum record_dir dir,
                                         size_t len)
 {
@@ -275,7 +275,7 @@ static void a_server_that_does_not_read_pauses_the_client_only(void **state)
     relay_session_send(&s, buf_str(&all));
     s.stop_at = "5\n";
     loop_run(s.loop);
-    /* Not all was taken from the client: what waits in between is bounded. */
+    /* Not all input of the client was read: the buffer is bounded. */
     assert_true(stream_queued(s.client_out) > 4000000);
     assert_true(s.to_server.len < 4000000);
     stdio_relay_signal(s.relay, SIGTERM);
@@ -377,7 +377,7 @@ static void read_a_little(void *to)
         resume_reading(t->session);
 }
 
-/* The server has more to say than is taken at once: that it is silent is not its doing. */
+/* The server has more output than one read accepts: it is blocked, not silent. */
 static void a_slow_client_that_closed_its_side_gets_everything(void **state)
 {
     struct relay_session s;
@@ -456,7 +456,7 @@ static void a_client_that_disconnects_is_noticed_while_the_server_reads_nothing(
     buf_release(&all);
 }
 
-/* As long as it goes on taking what it was sent, it has its reasons to be silent. */
+/* A server that continues to read is not ended, even if it sends nothing. */
 static void a_slowly_reading_server_gets_everything(void **state)
 {
     struct relay_session s;

@@ -10,7 +10,7 @@
 
 enum { MAX_LINE = 100 };
 
-/* A shell script as the server, and all it is heard to say, one event per line. */
+/* A shell script as the server, and its events, one per line. */
 struct bench {
     struct loop *loop;
     struct stdio_server *server;

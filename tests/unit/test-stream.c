@@ -97,7 +97,7 @@ static void stop_loop(void *to)
     loop_stop(to);
 }
 
-/* Lets the loop do what it can do now. */
+/* Runs the loop without waiting. */
 static void run_a_little(struct loop *l)
 {
     struct timer *t = timer_new(l, stop_loop, l);
@@ -229,7 +229,7 @@ static void a_closed_writer_is_detected_without_reading(void **state)
         close(fds[1]);
         assert_true(stream_is_peer_closed(t.stream));
         assert_int_equal(t.ends, 0);
-        stream_read(t.stream, true); /* what it left is still there */
+        stream_read(t.stream, true); /* the unread bytes are still there */
         loop_run(l);
         assert_str(buf_str(&t.data), STR("one"));
         close_recorder(&t);
@@ -237,7 +237,7 @@ static void a_closed_writer_is_detected_without_reading(void **state)
     loop_free(l);
 }
 
-/* Bytes that tell where they stand. */
+/* Bytes that show their position. */
 static void fill(struct buf *b, size_t n)
 {
     buf_init(b, n);
@@ -652,7 +652,7 @@ static bool is_blocking(int fd)
     return !(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
-/* 0 if all is well, else the number of what is not. */
+/* 0 if all checks pass, else the number of the failed one. */
 static int use_standard_output(void)
 {
     struct loop *l = loop_new();

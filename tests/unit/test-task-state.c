@@ -107,7 +107,7 @@ static void a_task_waits_for_input_if_the_recorded_client_gave_some(void **state
 
         set_up(&b, i % 2, rows[i].recording);
         assert_false(task_state_waits_for_client(
-            &b.tasks, STR("t"))); /* not told yet that it is wanted */
+            &b.tasks, STR("t"))); /* the client does not know yet that input is required */
         use(&b, 1);
         assert_int_equal(task_state_waits_for_client(&b.tasks, STR("t")), rows[i].waits);
         use(&b, 2);

@@ -163,7 +163,7 @@ static void invalid_utf8_bytes_are_escaped_one_by_one(void **state)
     assert_escaped_as(STR("\xfe\n"), TERM_MANY_LINES, STR("\\xfe\n"));
 }
 
-/* Whatever the code point, what comes out is itself or visible ASCII. */
+/* Each code point is written as itself or as visible ASCII. */
 static void every_code_point_is_unchanged_or_escaped_completely(void **state)
 {
     struct buf b;

@@ -159,6 +159,6 @@ int main(void)
         cmocka_unit_test(thread_time_counts_work_and_not_waiting),
         cmocka_unit_test(a_sleeping_thread_is_blocked),
     };
-    alarm(60); /* what waits for ever must not do so in silence */
+    alarm(60); /* a wait without end must fail the test */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

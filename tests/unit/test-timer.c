@@ -115,7 +115,7 @@ static void a_timer_may_close_itself_when_it_fires(void **state)
     buf_release(&rung);
 }
 
-/* The loop's idea of the time is old when much was done since it last looked. */
+/* The loop's time is old when much was done since the loop last updated it. */
 static void the_delay_counts_from_the_call(void **state)
 {
     struct loop *l = loop_new();

@@ -38,7 +38,7 @@ static void without_a_date_the_time_is_start_plus_offset(void **state)
     assert_int_equal(m.now_us, 1000);
     see(&m, RECORD_STDERR, HAS_US, 0, 250);
     assert_int_equal(m.now_us, 1240);
-    see(&m, RECORD_MESSAGE, HAS_US | HAS_WALL, 2000, 300); /* the date is what counts */
+    see(&m, RECORD_MESSAGE, HAS_US | HAS_WALL, 2000, 300); /* the date counts */
     assert_int_equal(m.now_us, 2000);
     assert_int_equal(m.start_us, 990);
 }
@@ -79,7 +79,7 @@ static void every_header_resets_the_start(void **state)
     see(&m, RECORD_HEADER, HAS_WALL, 5000, 0);
     see(&m, RECORD_STDERR, HAS_US, 0, 7);
     assert_int_equal(m.now_us, 5007);
-    see(&m, RECORD_HEADER, 0, 0, 0); /* one that does not say when */
+    see(&m, RECORD_HEADER, 0, 0, 0); /* one without a time */
     assert_false(m.start_known);
     see(&m, RECORD_STDERR, HAS_US, 0, 9);
     assert_int_equal(m.now_us, 5007);

@@ -42,8 +42,8 @@ static void open_conn(struct upstream_conn_test *t, const char *host, int port)
     t->log.connection = t->conn;
 }
 
-/* The same address twice: as one writes it, and in a spelling that is not taken for this
- * machine's, so that libcurl is asked. */
+/* The same address twice: as one writes it, and in a spelling that is not recognized as this
+ * machine's, so that libcurl connects. */
 static const char *const hosts[] = { "127.0.0.1", "127.1" };
 enum { HOSTS = 2 };
 
@@ -211,7 +211,7 @@ static void localhost_connects_to_both_addresses(void **state)
     }
 }
 
-/* More of them than libcurl is asked to keep together. */
+/* More of them than libcurl pools. */
 static void connections_are_independent(void **state)
 {
     enum { MANY = 300 };

@@ -44,7 +44,7 @@ static void a_reference_that_would_leave_mcpreel_is_rewritten(void **state)
     check("/a/mcp", "http://[0:0::1]:3001/b?x", "/b?x told /b?x");
     check("/a/mcp", "//[::1]:3001", "/ told /");
     check("/a/mcp", "http://HERE:5/b", "/b told /b");
-    check("/a/mcp", "https://here:5/b", "/b told /b"); /* what is in front of us may speak it */
+    check("/a/mcp", "https://here:5/b", "/b told /b"); /* a proxy before mcpreel may use it */
     check("/a/mcp", "http://here:5//b", "//b told /.//b");
 }
 
@@ -130,8 +130,7 @@ static void a_redirect_to_another_path_stays_with_us_and_is_reported(void **stat
     (void)state;
     check_redirect(302, "/mcp", "https://h/login?key", "/login?key" BESIDE);
     check_redirect(302, "/mcp", "/login", "/login" BESIDE);
-    check_redirect(302, "/mcp/", "login",
-                   "login" BESIDE); /* counts from how it was asked for */
+    check_redirect(302, "/mcp/", "login", "login" BESIDE); /* relative to the requested URL */
     check_redirect(302, "/mcp", "https://h", "/" BESIDE);
     check_redirect(302, "/messages", "https://h/messages/", "/messages/" BESIDE);
 }
@@ -216,7 +215,8 @@ static void an_unparsable_url_is_not_logged(void **state)
                    "the server redirects (status 302) to an invalid URL: the URL names a user");
 }
 
-/* What `sent_url` comes to at http://server:8080/a/sse?key=1: a target, or "- " and why not. */
+/* What `sent_url` comes to at http://server:8080/a/sse?key=1: a target, or "- " and the error.
+ */
 static void check_endpoint(const char *sent_url, const char *want)
 {
     struct arena a = { 0 };

@@ -38,8 +38,7 @@ static void unused_calls_take_no_memory(void **state)
     used_set_release(&s);
 }
 
-/* Whether something was passed over must not be asked of all that follows, each time that one
- * is given back. */
+/* Releasing one must not check all later ones for whether they were skipped. */
 static void a_call_marked_unused_was_used_before(void **state)
 {
     struct used_set s;

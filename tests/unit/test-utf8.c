@@ -5,8 +5,8 @@
 #include "assert-aborts.h"
 #include "test.h"
 
-/* RFC 3629, section 4, row by row: what may stand at each place. Written to be
- * compared with that text, not to be quick. */
+/* RFC 3629, section 4, row by row: the bytes that may stand at each position. Written to be
+ * compared with that text, not to be fast. */
 static const struct seen_row {
     size_t len;
     struct {

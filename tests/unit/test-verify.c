@@ -103,7 +103,7 @@ static void end(struct rig *r)
     "s2c {'id':0,'result':{'protocolVersion':'2025-11-25'}}\n"                                 \
     "c2s {'method':'notifications/initialized'}\n"
 
-/* Answers the handshake and forgets what was logged. */
+/* Responds to the handshake and clears the log. */
 static void shake_hands(struct rig *r)
 {
     engine_run_terse(&r->run, "{'id':1,'result':{'protocolVersion':'2025-11-25'}}");

@@ -16,8 +16,8 @@
 
 enum { FOR_EVER_MS = 30000 };
 
-/* A program that has a watchdog, and a family for it to watch. The test is the one
- * to whom all who lose their parents are given, so that none is missed. */
+/* A program with a watchdog, and processes to watch. The test becomes the parent of all
+ * orphans, so that none is missed. */
 struct watchdog_run {
     int mark[2]; /* the whole family has its writing end */
     pid_t us;
@@ -50,7 +50,7 @@ static _Noreturn void be_us(int ready, const char *script)
         pause();
 }
 
-/* Until the script says that it is ready. */
+/* Waits until the script is ready. */
 static void begin(struct watchdog_run *s, const char *script)
 {
     int ready[2];
@@ -74,7 +74,7 @@ static void begin(struct watchdog_run *s, const char *script)
     close(ready[0]);
 }
 
-/* Everybody who was started is gone, and so is the watchdog. */
+/* All started processes have ended, and so has the watchdog. */
 static void assert_no_process_left(struct watchdog_run *s)
 {
     struct pollfd end = { .fd = s->mark[0], .events = POLLIN };
@@ -279,7 +279,7 @@ static void a_killed_watchdog_is_noticed(void **state)
     assert_false(watchdog_read_exit(&w, &code, &signum));
     assert_true(process_tree_signal(&w.tree, 0));
     process_tree_kill(&w.tree);
-    assert_int_equal(read(out, text, sizeof text), 0); /* all who had it are gone */
+    assert_int_equal(read(out, text, sizeof text), 0); /* no process has it any more */
     watchdog_close(&w);
     close(out);
 }

@@ -8,7 +8,7 @@
 #include "loop/timer.h"
 #include "test.h"
 
-/* One who is written to: what it was sent, each time in brackets. */
+/* A receiver: the bytes of each write in brackets. */
 struct batch_receiver {
     struct buf *seen;
     char name;
@@ -91,7 +91,7 @@ static void put_from_a_timer(void *to)
     timer_close(r->timer);
 }
 
-/* Whatever comes next may be long in coming. */
+/* The next bytes may come much later. */
 static void the_batch_is_flushed_before_the_loop_waits(void **state)
 {
     struct order_run r;
@@ -277,7 +277,7 @@ static void held_bytes_for_a_closed_reader_give_one_error(void **state)
     close_wire(&w);
 }
 
-/* More than a turn holds goes at once, behind what was held. */
+/* More bytes than a batch can hold are sent at once, after the held ones. */
 static void large_writes_do_not_overtake_small_ones(void **state)
 {
     static char much[WRITE_BATCH_BYTES + 1];

@@ -8,16 +8,16 @@
 #include "base/buf.h"
 #include "test.h"
 
-/* Plays a story; false, and why: "12: got …, want …". */
+/* Runs a test case. False: it failed, and `why` has the reason: "12: got …, want …". */
 typedef bool text_case_fn(struct str text, struct buf *why);
 
-/* The tests in `fixed`, and `play` for every file that fits `pattern`, of which there must
- * be one; as cmocka_run_group_tests(). */
+/* Runs the tests in `fixed`, and `play` for every file that matches `pattern`, at least one; as
+ * cmocka_run_group_tests(). */
 int text_cases_run(const char *group, const struct CMUnitTest *fixed, size_t count,
                    const char *pattern, text_case_fn *play);
 
-/* A story that must pass, or not, and what is said about it then: stories prove nothing unless
- * a wrong one fails. */
+/* Asserts that a test case passes, or fails with this reason: test cases prove nothing unless a
+ * wrong one fails. */
 void text_cases_check(text_case_fn *play, const char *text, bool passes, const char *says);
 
 #endif

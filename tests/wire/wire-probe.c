@@ -1,8 +1,9 @@
-/* Says what we make of the bytes of a connection, for those who compare it with others.
+/* Prints the requests in the bytes of a connection, for comparison with other parsers.
  *
- * The answer has a line per whole request, "METHOD TARGET MINOR KEEP NAME=VALUE... BODY", all
- * but the numbers in hex, and a last one that says how it ended: "closed" (the client wished
- * so), "more" (between requests), "head", "body", "extension" or "trailers" (amid one), or
+ * The output has a line for each complete request, "METHOD TARGET MINOR KEEP NAME=VALUE...
+ * BODY", all but the numbers in hex, and a last one with the kind of its end: "closed"
+ * (requested by the client), "more" (between requests), "head", "body", "extension" or
+ * "trailers" (amid one), or
  * "! REASON". */
 #include "probe.h"
 #include "wire/request-read.h"
@@ -21,7 +22,7 @@ static void dump_head(const struct request_head *r, struct buf *to)
     }
 }
 
-/* True if the request is whole; else its line gives way to the last one. */
+/* True if the request is complete; else its line is replaced by the last one. */
 static bool dump_request(const struct request_head *r, struct str *in, struct buf *to)
 {
     size_t line = to->len;
