@@ -105,7 +105,7 @@ static struct str media_named(struct str name)
     return name;
 }
 
-/* A header line that is there unless it is said to be none. */
+/* A header that is present unless its value is "none". */
 static void add_unless_none(struct http_line *l, const char *name, struct str value)
 {
     if (!str_eq(value, STR("none")))
@@ -146,7 +146,7 @@ static void add_named(struct http_line *l, struct str word)
     struct str name = str_cut(&word, ':');
 
     if (!headers_is_token(name) || !word.len)
-        fail_msg("no such word in a story about HTTP: %.*s", STR_ARG(name));
+        fail_msg("no such word in a test case about HTTP: %.*s", STR_ARG(name));
     headers_add(&l->fields, name, word);
 }
 
@@ -353,7 +353,7 @@ static void write_head(struct buf *to, const struct action *a, bool stream)
         assert_int_equal(headers_count(a->headers, STR("x-accel-buffering")), 1);
     }
     if (type && is_text(type->value))
-        buf_add(to, STR(" text")); /* what follows is the body */
+        buf_add(to, STR(" text")); /* the rest is the body */
     if (a->text.len)
         buf_printf(to, " %.*s", STR_ARG(a->text));
 }

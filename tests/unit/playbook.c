@@ -20,9 +20,9 @@ struct playbook {
     struct index script;
     struct http_index http;
     struct message_parser intake, upstream;
-    struct replay mock;
-    struct http_replay http_mock; /* instead of `replay`, if the client is on HTTP */
-    struct buf recording;         /* its lines */
+    struct replay replay;
+    struct http_replay http_replay; /* instead of `replay`, if the client is on HTTP */
+    struct buf recording;           /* its lines */
     struct buf got; /* actions of the replay that were not expected yet, a line each */
     struct buf *why;
     size_t line;
@@ -40,9 +40,9 @@ struct playbook {
 static void step_engine(struct playbook *p, const struct event *ev)
 {
     if (p->over_http)
-        http_replay_step(&p->http_mock, ev);
+        http_replay_step(&p->http_replay, ev);
     else
-        replay_step(&p->mock, ev);
+        replay_step(&p->replay, ev);
 }
 
 static void add_timer(struct playbook *p, const struct action *a)
@@ -174,9 +174,9 @@ static void end_replay(struct playbook *p)
 {
     if (p->playing) {
         if (p->over_http)
-            http_replay_release(&p->http_mock);
+            http_replay_release(&p->http_replay);
         else
-            replay_release(&p->mock);
+            replay_release(&p->replay);
         message_parser_release(&p->intake);
         message_parser_release(&p->upstream);
         http_index_release(&p->http);
@@ -231,9 +231,9 @@ static void start_replay(struct playbook *p, const struct replay_options *option
     message_parser_init(&p->upstream);
     fill_fixed(NULL, 0);
     if (p->over_http)
-        http_replay_init(&p->http_mock, &p->script, &p->http, &p->fuzzy, &over_http, &p->out);
+        http_replay_init(&p->http_replay, &p->script, &p->http, &p->fuzzy, &over_http, &p->out);
     else
-        replay_init(&p->mock, &p->script, &p->fuzzy, options, &p->out);
+        replay_init(&p->replay, &p->script, &p->fuzzy, options, &p->out);
     send_event(p, EVENT_OPENED, NULL);
 }
 
@@ -375,11 +375,11 @@ static bool is_expected(struct str line)
 static void write_report(struct playbook *p)
 {
     buf_add(&p->got, STR("<< "));
-    replay_write_report(p->over_http ? &p->http_mock.replay : &p->mock, &p->got);
+    replay_write_report(p->over_http ? &p->http_replay.replay : &p->replay, &p->got);
     buf_add_ch(&p->got, '\n');
 }
 
-/* A client on HTTP asks for something, or has gone. */
+/* A client on HTTP sends a request, or has disconnected. */
 static void send_http_line(struct playbook *p, struct str line)
 {
     struct event_request request;

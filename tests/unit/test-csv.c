@@ -9,12 +9,12 @@
     "outcome,error_code,http_status,total_us,server_us,wait_us,bytes,request_bytes,"           \
     "response_bytes,result_bytes\n"
 
-static void assert_written(const char *story, const char *want)
+static void assert_written(const char *traffic, const char *want)
 {
     struct memory_writer w;
 
     memory_writer_init(&w, &csv_format);
-    terse_feed(&w.sink, story);
+    terse_feed(&w.sink, traffic);
     memory_writer_finish(&w);
     assert_str(buf_str(&w.text), str_z(want));
     memory_writer_release(&w);

@@ -36,7 +36,7 @@ static void a_playbook_fails_on_every_deviation(void **state)
           "7: nothing came\n  want 1 end");
 }
 
-/* A mock without a recording, and how it answers. */
+/* A replay without a recording, and its responses. */
 struct bench {
     struct action_sink out;
     struct message_store_memory shelf;
@@ -210,7 +210,7 @@ static const char *const client_messages[] = {
     "POST path=/message?sessionId=%d " CALL("unknown"),
 };
 
-/* The actions of one client whose streams break off all the time. */
+/* The actions of one client whose streams are aborted again and again. */
 static const char *const asked_about_streams[] = {
     "POST " INITIALIZE,
     "GET session=%d",
@@ -310,7 +310,7 @@ static void random_clients_get_one_end_for_each_exchange(void **state)
     run_random_clients(false, true);
 }
 
-/* A mock, as far as listeners are concerned, and what goes out. */
+/* The GET streams of a replay, and the bytes that are sent. */
 struct get_bench {
     struct action_log scribe;
     struct http_replay mock;
@@ -355,7 +355,7 @@ static struct http_replay_call *listen(struct get_bench *b, size_t i)
     return c;
 }
 
-/* As the mock does it, when the client of a call has gone. */
+/* As the replay does it when the client of a call has disconnected. */
 static void leave(struct get_bench *b, struct http_replay_call *c)
 {
     c->stream->exchange = 0;
@@ -449,6 +449,6 @@ int main(void)
         cmocka_unit_test(a_resumable_get_stream_is_kept_until_another_opens),
         cmocka_unit_test(a_stream_with_a_pending_response_stays_open),
     };
-    return text_cases_run("http-mock", tests, sizeof tests / sizeof *tests,
+    return text_cases_run("http-replay", tests, sizeof tests / sizeof *tests,
                           "tests/playbook/http/*.play", playbook_run);
 }

@@ -8,7 +8,7 @@
 #include "test.h"
 #include "text-cases.h"
 
-/* Requests as stories have them, to a front with one session of each kind: 1 is one that was
+/* Requests as in playbooks, to a bridge with one session of each kind: 1 is one that was
  * initialized, 2 one of HTTP+SSE, and 3 was the first's before it ended. */
 struct reading {
     struct session_ids ids;
@@ -133,7 +133,7 @@ static void other_paths_are_rejected(void **state)
     assert_false(http_to_stdio_is_mcp_path(STR("/.well-known/oauth-protected-resource")));
 }
 
-/* A story: requests of clients (http-line.h) and what servers do, and what must come of it.
+/* A playbook: requests of clients (http-line.h), events of servers, and the expected actions.
  *
  *     servers N                 how many there may be; before anything else
  *     server 1 << {json}        it says
@@ -360,7 +360,7 @@ enum exchange_state { UNUSED, RUNS, ENDS, GONE };
 
 enum { SERVERS = 256, AT_ONCE = 4 };
 
-/* Clients and servers that do anything at any time, and what must hold then. */
+/* Clients and servers that do anything at any time, and the invariants. */
 struct random_run {
     struct random_clients clients;
     struct http_to_stdio front;
@@ -541,6 +541,6 @@ int main(void)
         cmocka_unit_test(a_playbook_fails_on_every_deviation),
         cmocka_unit_test(random_events_end_each_exchange_and_each_backend_once),
     };
-    return text_cases_run("http-front", tests, sizeof tests / sizeof *tests,
+    return text_cases_run("http-to-stdio", tests, sizeof tests / sizeof *tests,
                           "tests/playbook/front/*.play", play);
 }

@@ -37,7 +37,7 @@ static void end(void *state, struct buf *to)
     op_export_free(state);
 }
 
-static void assert_rows(const char *story, const char *want)
+static void assert_rows(const char *traffic, const char *want)
 {
     static const struct format rows = {
         .name = "rows", .begin = begin, .put = put, .put_operation = put_operation, .end = end
@@ -45,7 +45,7 @@ static void assert_rows(const char *story, const char *want)
     struct memory_writer w;
 
     memory_writer_init(&w, &rows);
-    terse_feed(&w.sink, story);
+    terse_feed(&w.sink, traffic);
     memory_writer_finish(&w);
     assert_str(buf_str(&w.text), str_z(want));
     memory_writer_release(&w);

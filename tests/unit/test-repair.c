@@ -89,7 +89,7 @@ static void an_empty_file_becomes_an_empty_recording(void **state)
 /* A recording torn in every way, or whole: its copy is the copy of the copy. */
 static void the_copy_of_a_copy_is_the_same(void **state)
 {
-    static const char *const stories[] = {
+    static const char *const recordings[] = {
         HEADER PING("1"),
         HEADER PING("1") HEADER PING("1") "{'type':'stderr','text':'x','us':7}\n",
         PING("3") PING("2") "{'type':'new'}\n",
@@ -106,13 +106,13 @@ static void the_copy_of_a_copy_is_the_same(void **state)
     const struct app app = { .sys = &sys_real, .log = quiet() };
     struct cli *d = *state;
 
-    for (size_t i = 0; i < sizeof stories / sizeof stories[0]; i++) {
+    for (size_t i = 0; i < sizeof recordings / sizeof recordings[0]; i++) {
         static const char *const names[] = { "a", "b", "c" };
         struct buf first;
 
         unlink("b");
         unlink("c");
-        cli_put_file(d, "a", stories[i]);
+        cli_put_file(d, "a", recordings[i]);
         for (size_t k = 0; k < 2; k++) {
             struct inspect_file file = { .path = names[k] };
             struct err e = ERR_NONE;

@@ -42,5 +42,5 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_playbook_fails_on_every_deviation),
     };
-    return text_cases_run("mock", tests, 1, "tests/playbook/*.play", playbook_run);
+    return text_cases_run("replay", tests, 1, "tests/playbook/*.play", playbook_run);
 }

@@ -7,14 +7,14 @@
     "@0 c2s {'id':1,'method':'tools/call','params':{'name':'x'}}\n"                            \
     "@7 s2c {'id':1,'result':{'a':1}}\n"
 
-static void write_json(struct buf *to, struct server_stats *s, const char *story,
+static void write_json(struct buf *to, struct server_stats *s, const char *traffic,
                        const struct server_stats_files *template)
 {
     struct server_stats_files files = *template;
 
     server_stats_init(s);
     files.stats = s;
-    terse_feed(&s->sink, story);
+    terse_feed(&s->sink, traffic);
     server_stats_end_file(s);
     server_stats_finish(s);
     buf_init(to, 1 << 20);

@@ -18,9 +18,9 @@ static void begin(struct shown *t)
     buf_init(&t->text, 1 << 20);
 }
 
-static void feed(struct shown *t, const char *story)
+static void feed(struct shown *t, const char *traffic)
 {
-    terse_feed(&t->stats.sink, story);
+    terse_feed(&t->stats.sink, traffic);
     server_stats_end_file(&t->stats);
 }
 
@@ -101,14 +101,14 @@ static void a_server_has_three_tables(void **state)
 
 static void more_rows_than_wanted_are_counted(void **state)
 {
-    char story[64];
+    char traffic[64];
     struct shown t;
 
     (void)state;
     begin(&t);
     for (int i = 0; i < 5; i++) {
-        snprintf(story, sizeof story, "c2s {'id':1,'method':'m%d'}\n", i);
-        feed(&t, story);
+        snprintf(traffic, sizeof traffic, "c2s {'id':1,'method':'m%d'}\n", i);
+        feed(&t, traffic);
     }
     finish(&t, 2, false);
     assert_holds(&t, "unknown server: 5 recordings, 5 calls\n");
@@ -152,14 +152,14 @@ static void texts_of_files_are_escaped(void **state)
 
 static void names_without_a_row_are_shown_together(void **state)
 {
-    char story[128];
+    char traffic[128];
     struct shown t;
 
     (void)state;
     begin(&t);
     for (int i = 0; i < SERVER_STATS_ROWS + 2; i++) {
-        snprintf(story, sizeof story, "c2s {'id':0,'method':'m%d'}\n", i);
-        feed(&t, story);
+        snprintf(traffic, sizeof traffic, "c2s {'id':0,'method':'m%d'}\n", i);
+        feed(&t, traffic);
     }
     finish(&t, 1, false);
     assert_holds(&t, "\nAll other names together                2      0  ");

@@ -27,7 +27,7 @@ static void text_case_passes(void **state)
     buf_release(&why);
 }
 
-/* "tests/playbook/one-story.play" as "one_story". */
+/* "tests/playbook/one-case.play" as "one_case". */
 static char *name_of(const char *path)
 {
     struct str name = str_z(strrchr(path, '/') + 1);
@@ -43,26 +43,26 @@ int text_cases_run(const char *group, const struct CMUnitTest *fixed, size_t cou
                    const char *pattern, text_case_fn *play)
 {
     struct CMUnitTest *tests;
-    struct text_case *stories;
+    struct text_case *cases;
     glob_t files;
     int failed;
 
     if (glob(pattern, GLOB_ERR, NULL, &files) != 0)
-        BUG("no stories: started in another directory than the root of the source?");
+        BUG("no cases: started in another directory than the root of the source?");
     tests = mem_alloc((count + files.gl_pathc) * sizeof *tests);
-    stories = mem_alloc(files.gl_pathc * sizeof *stories);
+    cases = mem_alloc(files.gl_pathc * sizeof *cases);
     memcpy(tests, fixed, count * sizeof *tests);
     for (size_t i = 0; i < files.gl_pathc; i++) {
-        stories[i] = (struct text_case){ files.gl_pathv[i], play };
+        cases[i] = (struct text_case){ files.gl_pathv[i], play };
         tests[count + i] = (struct CMUnitTest){ .name = name_of(files.gl_pathv[i]),
                                                 .test_func = text_case_passes,
-                                                .initial_state = &stories[i] };
+                                                .initial_state = &cases[i] };
     }
     failed = _cmocka_run_group_tests(group, tests, count + files.gl_pathc, NULL, NULL);
     for (size_t i = 0; i < files.gl_pathc; i++)
         free((char *)(uintptr_t)tests[count + i].name);
     free(tests);
-    free(stories);
+    free(cases);
     globfree(&files);
     return failed;
 }
