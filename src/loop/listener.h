@@ -1,7 +1,7 @@
 /* loop/listener.h - listens on a TCP port; every connection becomes a stream.
  *
  * When the process has no descriptor left, a spare one is used to accept a connection now and
- * then, so that its client can be told; the others wait in the backlog. */
+ * then, so that its client can get an error; the others wait in the backlog. */
 #ifndef LOOP_LISTENER_H
 #define LOOP_LISTENER_H
 

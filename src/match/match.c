@@ -738,8 +738,8 @@ static void use_next_any_method(struct matcher *m, const struct match_query *w,
     out->replay_fully = over && w->exhausted == EXHAUSTED_CYCLE;
 }
 
-/* Pages whose cursors were redacted cannot be told apart: they are sent in order. When the list
- * is requested from its start, they start over. */
+/* Pages whose cursors were redacted cannot be distinguished: they are sent in order. When the
+ * list is requested from its start, they start over. */
 static void reset_pages(struct matcher *m, const struct match_query *w, uint32_t first)
 {
     const struct index *s = m->index;

@@ -16,7 +16,7 @@
 struct replay_options {
     struct match_options match; /* `exhausted` is used only if `exhausted_given` */
     bool exhausted_given;
-    bool shared_session; /* clients cannot be told apart: one session for all */
+    bool shared_session; /* clients cannot be distinguished: one session for all */
     enum session_on_miss on_miss;
     bool fail_at_end;         /* a miss does not end it, but sets exit code 1 */
     double pace;              /* factor for recorded delays; 0: no delays */

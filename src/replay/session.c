@@ -91,8 +91,8 @@ static void reject_version(struct session *s, const struct mcp_message *live,
 }
 
 /* Counts a refused protocol version. A later successful initialize takes it back (note_served):
- * a client may try versions. Over HTTP, clients without a session id cannot be told apart, so
- * any successful initialize clears the refusal of the shared session. */
+ * a client may try versions. Over HTTP, clients without a session id cannot be distinguished,
+ * so any successful initialize clears the refusal of the shared session. */
 static void note_refused(struct session *s)
 {
     struct replay_shared *h = s->shared;

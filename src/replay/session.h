@@ -58,7 +58,7 @@ struct session {
     bool initialized;          /* set by initialize */
     enum mcp_version requested_version; /* set by initialize */
     bool stateless_request;             /* the current request is stateless */
-    bool is_shared;                     /* by clients that cannot be told apart */
+    bool is_shared;                     /* by clients that cannot be distinguished */
     bool version_refused; /* set when a version was refused, cleared when a request is served */
     bool input_closed;    /* the client closed its input */
     bool warned_ambiguous; /* the warning about redacted values was logged */
