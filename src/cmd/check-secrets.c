@@ -52,6 +52,12 @@ void secret_findings_release(struct secret_findings *l)
     arena_release(&l->arena);
 }
 
+void secret_findings_add_count(struct buf *to, const struct secret_findings *l)
+{
+    buf_add(to, STR("redacted "));
+    units_write_count(to, l->total, "secret", "secrets");
+}
+
 void secret_findings_add_text(struct buf *to, const struct secret_findings *l)
 {
     for (size_t i = 0; i < l->row_count; i++) {

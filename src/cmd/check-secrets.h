@@ -30,6 +30,9 @@ struct secret_findings {
 void secret_findings_init(struct secret_findings *l);
 void secret_findings_release(struct secret_findings *l);
 
+/* Adds how many values were redacted: "redacted 2 secrets". */
+void secret_findings_add_count(struct buf *to, const struct secret_findings *l);
+
 /* Adds an indented line for each finding, and one for those that are only counted. */
 void secret_findings_add_text(struct buf *to, const struct secret_findings *l);
 

@@ -1,9 +1,11 @@
 /* cmd/cmd-convert.c - the convert command, which is import and export, too: writes recordings
  * in another format, several as one. */
 #include "base/file.h"
+#include "cmd/check-secrets.h"
 #include "cmd/command.h"
 #include "cmd/format-option.h"
 #include "cmd/option.h"
+#include "cmd/redact-options.h"
 #include "cmd/writer-options.h"
 #include "format/merge.h"
 #include "format/writer.h"
@@ -20,6 +22,7 @@ struct convert_args {
     int rules;
     bool lossless, force;
     struct format_options writer;
+    struct redaction_args redaction;
 };
 
 static const struct option_choice styles[] = {
@@ -138,6 +141,7 @@ static const struct option convert_options[] = {
       .help = "of the phased style: the attack begins after N tool calls" },
     EPISODE_OPTIONS,
     WRITER_TRACE_OPTIONS(struct convert_args, writer),
+    REDACTION_OPTIONS(struct convert_args, redaction),
     { 0 },
 };
 
@@ -153,12 +157,14 @@ static const struct option trace_options[] = {
     RULES_OPTION,
     FORCE_OPTION,
     EPISODE_OPTIONS,
+    REDACTION_OPTIONS(struct convert_args, redaction),
     { 0 },
 };
 
-/* Records pass from merge through combine to the loss counter and the writer. */
+/* Records pass from merge through combine and the redactor to the loss counter and the
+ * writer. */
 struct conversion {
-    struct sink sink; /* receives the output of combine */
+    struct sink sink; /* receives the output of the redactor */
     const struct app *app;
     const struct log *log; /* for messages during the conversion */
     const char **paths;
@@ -169,7 +175,10 @@ struct conversion {
     struct reader_import import; /* `format`: that all files must have; NULL: any */
     const struct format *format;
     struct sink *to; /* writes; NULL: only count losses */
+    const struct redaction_args *redaction_args;
     struct combine combine;
+    struct redaction redaction; /* of one pass */
+    struct secret_findings findings;
     struct loss loss;
 };
 
@@ -215,7 +224,7 @@ static bool copy_records(struct conversion *c, struct merge *m, struct progress 
         c->loss.source_keeps |= c->formats[i]->keeps;
         c->loss.same_format &= c->formats[i] == c->format;
     }
-    return combine_finish(&c->combine, e);
+    return combine_finish(&c->combine, e) && redactor_finish(&c->redaction.redactor, e);
 }
 
 /* The content of a file decides its format; the option only says what the user expects. */
@@ -239,18 +248,38 @@ static bool check_formats(struct conversion *c, const struct merge *m, struct er
     return ok;
 }
 
-/* Reads everything, and writes it if there is a writer. The caller calls release_conversion()
- * in any case. */
+/* Prepares to read the files once. The caller calls end_pass() if this returns true. */
+static bool begin_pass(struct conversion *c, struct err *e)
+{
+    if (!redact_options_init(&c->redaction, c->app, c->redaction_args, NULL, e))
+        return false;
+    redact_options_set_format(&c->redaction, c->format);
+    secret_findings_init(&c->findings);
+    c->redaction.redactor.observer = &c->findings.observer;
+    loss_init(&c->loss, c->format->keeps);
+    c->loss.name = str_z(c->format->name);
+    combine_init(&c->combine, c->count, redaction_sink(&c->redaction, &c->sink));
+    return true;
+}
+
+/* Redacts the error, too, if there was one. */
+static void end_pass(struct conversion *c, struct err *e)
+{
+    redaction_redact_err(&c->redaction, e);
+    combine_release(&c->combine);
+    loss_release(&c->loss);
+    secret_findings_release(&c->findings);
+    redaction_release(&c->redaction);
+}
+
+/* Reads everything, and writes it if there is a writer. */
 static bool convert(struct conversion *c, struct err *e)
 {
     struct progress progress;
     struct merge *m;
     bool ok;
 
-    loss_init(&c->loss, c->format->keeps);
-    c->loss.name = str_z(c->format->name);
-    combine_init(&c->combine, c->count, &c->sink);
-    progress_init(&progress, c->app->log, app_shows_progress(c->app),
+    progress_init(&progress, &c->redaction.log, app_shows_progress(c->app),
                   c->to ? "converting" : "reading", c->paths[0]);
     if (!c->to)
         progress.log.level = LOG_ERROR; /* warnings are printed in the second pass */
@@ -263,12 +292,6 @@ static bool convert(struct conversion *c, struct err *e)
     progress_end(&progress);
     merge_close(m);
     return ok;
-}
-
-static void release_conversion(struct conversion *c)
-{
-    combine_release(&c->combine);
-    loss_release(&c->loss);
 }
 
 static int reject_loss(const struct conversion *c, struct err *e)
@@ -295,11 +318,13 @@ static int check_lossless(struct conversion *c, struct err *e)
             err_hint(e, "it would have to read the input twice: give OUT a name");
             return EXIT_USAGE;
         }
+    if (!begin_pass(c, e))
+        return app_exit_code(e);
     if (!convert(c, e))
         code = app_exit_code(e);
     else if (loss_is_any(&c->loss))
         code = reject_loss(c, e);
-    release_conversion(c);
+    end_pass(c, e);
     return code;
 }
 
@@ -333,19 +358,31 @@ static void add_json(struct buf *to, const struct conversion *c, bool written)
     buf_add_ch(to, '\n');
 }
 
+static void log_redacted(const struct conversion *c)
+{
+    struct buf text;
+
+    if (!c->findings.total)
+        return;
+    buf_init(&text, CONVERT_TEXT_MAX);
+    secret_findings_add_count(&text, &c->findings);
+    log_printf(&c->redaction.log, LOG_INFO, "%s", buf_z(&text));
+    buf_release(&text);
+}
+
 static void log_result(const struct conversion *c)
 {
     unsigned long long messages = combine_message_count(&c->combine);
     struct buf text;
 
     if (!file_is_stdio(c->output))
-        log_printf(c->app->log, LOG_INFO, "wrote '%s' (%s) from %llu message%s", c->output,
-                   c->format->name, messages, messages == 1 ? "" : "s");
+        log_printf(&c->redaction.log, LOG_INFO, "wrote '%s' (%s) from %llu message%s",
+                   c->output, c->format->name, messages, messages == 1 ? "" : "s");
     if (!loss_is_any(&c->loss))
         return;
     buf_init(&text, CONVERT_TEXT_MAX);
     loss_add_text(&text, &c->loss);
-    log_printf(c->app->log, LOG_INFO, "lost in '%s': %.*s", c->format->name,
+    log_printf(&c->redaction.log, LOG_INFO, "lost in '%s': %.*s", c->format->name,
                STR_ARG(buf_str(&text)));
     buf_release(&text);
 }
@@ -367,14 +404,14 @@ static bool write_report(const struct conversion *c, bool written, struct err *e
     return ok;
 }
 
-static int write_output(struct conversion *c, const struct convert_args *args, struct err *e)
+static int write_pass(struct conversion *c, const struct convert_args *args, struct err *e)
 {
     struct format_options options = args->writer;
     struct writer w;
     bool ok, keep;
 
     options.source = str_z(c->paths[0]);
-    options.log = c->app->log;
+    options.log = &c->redaction.log;
     options.rules = c->import.rules;
     if (!writer_open(&w, c->app->sys, c->output, args->force, c->format, &options, e))
         return app_exit_code(e);
@@ -386,10 +423,23 @@ static int write_output(struct conversion *c, const struct convert_args *args, s
     else
         writer_abort(&w);
     ok = ok && write_report(c, keep, e);
-    release_conversion(c);
     if (!ok)
         return app_exit_code(e);
-    return keep ? EXIT_OK : reject_loss(c, e);
+    if (!keep)
+        return reject_loss(c, e);
+    log_redacted(c);
+    return EXIT_OK;
+}
+
+static int write_output(struct conversion *c, const struct convert_args *args, struct err *e)
+{
+    int code;
+
+    if (!begin_pass(c, e))
+        return app_exit_code(e);
+    code = write_pass(c, args, e);
+    end_pass(c, e);
+    return code;
 }
 
 static void log_sent(const struct conversion *c, const struct otlp_export *x)
@@ -408,16 +458,21 @@ static int send_spans(struct conversion *c, const struct otlp_config *config,
     struct otlp_export *x;
     bool ok;
 
-    if (!otlp_export_open(&x, c->app, config, options, e))
+    if (!begin_pass(c, e))
         return app_exit_code(e);
+    if (!otlp_export_open(&x, c->app, config, options, e)) {
+        end_pass(c, e);
+        return app_exit_code(e);
+    }
     c->output = config->display_url;
     c->to = otlp_export_sink(x);
     ok = convert(c, e) && otlp_export_finish(x, e);
     if (ok) {
         log_sent(c, x);
+        log_redacted(c);
         ok = !c->app->json || write_report(c, true, e);
     }
-    release_conversion(c);
+    end_pass(c, e);
     otlp_export_close(x);
     return ok ? EXIT_OK : app_exit_code(e);
 }
@@ -534,7 +589,9 @@ static bool check_output(const struct app *app, const struct convert_args *args,
 static int run(const struct app *app, const struct convert_args *args,
                const struct option *rows, const struct operands *in, struct err *e)
 {
-    struct conversion c = { .sink = { put_record }, .app = app };
+    struct conversion c = { .sink = { put_record },
+                            .app = app,
+                            .redaction_args = &args->redaction };
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
@@ -598,6 +655,8 @@ static const char *const convert_usage[] = { "[options] FILE… -o OUT", NULL };
             "without a time, as in a cassette, stay together, at the date of their file. The " \
             "first header is kept. Messages get new numbers, connections of different files "  \
             "get different numbers, and one footer has the totals.\n\n"                        \
+            "Secrets are redacted as 'mcpreel record' does; --no-redact-defaults and "         \
+            "--no-redact-server-url keep them.\n\n"                                            \
             "OUT is created when it is complete. Ends with 1 if --lossless rejected the "      \
             "conversion, with 2 if the format cannot be that large, with 3 if a file cannot "  \
             "be read or has another format than --format, with 4 if a collector (--otlp) "     \

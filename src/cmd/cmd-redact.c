@@ -1,7 +1,6 @@
 /* cmd/cmd-redact.c - the redact command: removes secrets from an existing recording. */
 #include "base/file.h"
 #include "base/term.h"
-#include "base/units.h"
 #include "cmd/check-secrets.h"
 #include "cmd/command.h"
 #include "cmd/format-option.h"
@@ -146,8 +145,8 @@ static void log_result(const struct redact_job *r)
     struct buf text;
 
     buf_init(&text, REDACT_REPORT_MAX);
-    units_write_count(&text, r->findings.total, "secret", "secrets");
-    log_printf(&r->redaction.log, LOG_INFO, "redacted %s; wrote '%s' (%s)", buf_z(&text),
+    secret_findings_add_count(&text, &r->findings);
+    log_printf(&r->redaction.log, LOG_INFO, "%s; wrote '%s' (%s)", buf_z(&text),
                r->args->output, r->format->name);
     buf_clear(&text);
     if (loss_is_any(&r->loss)) {
