@@ -4,7 +4,7 @@
 #include "format/format.h"
 #include "json/write.h"
 
-enum { FORMATS_MAX = 1 << 20, NAME_WIDTH = 12, ACCESS_WIDTH = 15 };
+enum { FORMATS_MAX = 1 << 20, NAME_WIDTH = 17, ACCESS_WIDTH = 15 };
 
 static const char *access_text(const struct format *f)
 {

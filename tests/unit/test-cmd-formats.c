@@ -28,7 +28,7 @@ static void a_row_has_the_features_of_its_format(void **state)
         struct buf want;
 
         buf_init(&want, 4096);
-        buf_printf(&want, "\n%-12s", (*f)->name);
+        buf_printf(&want, "\n%-17s", (*f)->name);
         for (unsigned i = 0; i < FEATURE_COUNT; i++)
             buf_printf(&want, "%s%s", i ? " " : "", (*f)->keeps & 1u << i ? "✔" : "·");
         buf_add_ch(&want, '\n');
