@@ -141,6 +141,8 @@ struct format {
     /* Replacing a message in a file (runtime/recording-update.h). Both may be NULL: then the
      * new message takes the place of the old one as it is, on one line. */
 
+    bool messages_in_strings; /* a message is the text of a string, which cannot be replaced */
+
     /* Appends a line (or several, if its value spans some) with another message, in a format
      * that has more about a message on its line. Returns false if the line cannot be read. */
     bool (*rewrite_line)(struct buf *to, struct str line, struct message_composer *c);

@@ -262,5 +262,6 @@ const struct format har_format = {
     .begin = har_begin,
     .put = har_put,
     .end = har_end,
+    .messages_in_strings = true,
     .is_empty = har_is_empty,
 };

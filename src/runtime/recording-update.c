@@ -31,9 +31,10 @@ bool recording_update_init(struct recording_update *u, struct message_file *mess
     buf_init(&u->list, LIMIT_LINE);
     buf_init(&u->old_text, 2 * LIMIT_LINE);
     buf_init(&u->new_text, LIMIT_LINE);
-    if (!format->put) {
-        err_set(e, ERR_USAGE, "cannot update '%s': the format '%s' is only read", path,
-                format->name);
+    if (!format->put || format->messages_in_strings) {
+        err_set(e, ERR_USAGE, "cannot update '%s': %s '%s' %s", path,
+                format->put ? "messages of the format" : "the format", format->name,
+                format->put ? "are texts inside strings" : "is only read");
         return err_hint(e, "convert it first: mcpreel convert %s -o OUT.jsonl", path);
     }
     messages->keep_origins = true;

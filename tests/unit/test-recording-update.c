@@ -621,6 +621,27 @@ static size_t check_case(const char *path)
     return changed;
 }
 
+static void messages_inside_strings_are_rejected_at_once(void **state)
+{
+    struct err e = ERR_NONE;
+    struct update_run s;
+
+    (void)state;
+    temp_dir_put(
+        "a.har",
+        STR("{\"log\":{\"version\":\"1.2\",\"entries\":[{\"request\":{\"method\":\"POST\","
+            "\"url\":"
+            "\"http://h/mcp\",\"postData\":{\"mimeType\":\"application/json\",\"text\":"
+            "\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"method\\\":\\\"ping\\\"}\"}},"
+            "\"response\":{\"status\":200,\"content\":{\"mimeType\":\"application/"
+            "json\",\"text\":"
+            "\"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":1,\\\"result\\\":{}}\"}}}]}}"));
+    assert_false(open_run(&s, &sys_real, "a.har", false, &e));
+    assert_int_equal(e.kind, ERR_USAGE);
+    assert_non_null(strstr(e.msg, "inside strings"));
+    close_run(&s);
+}
+
 static void updating_back_restores_the_files_of_golden_cases(void **state)
 {
     (void)state;
@@ -646,6 +667,7 @@ int main(void)
         IN_TEMP_DIR(a_failure_leaves_the_old_file),
         IN_TEMP_DIR(a_file_that_cannot_be_updated_is_rejected_at_the_start),
         IN_TEMP_DIR(updating_back_restores_every_sample),
+        IN_TEMP_DIR(messages_inside_strings_are_rejected_at_once),
         IN_TEMP_DIR(updating_back_restores_the_files_of_golden_cases),
     };
 
