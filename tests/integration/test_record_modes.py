@@ -25,7 +25,8 @@ for line in sys.stdin:
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}), flush=True)
 """
 COMMAND = [sys.executable, "-c", SERVER]
-FORMATS = ["a.jsonl", "a.json", "a.trace.jsonl", "a.jsonrpc", "a.jsonl.gz", "a.json.zst"]
+FORMATS = ["a.jsonl", "a.json", "a.trace.jsonl", "a.jsonrpc", "a.har", "a.inspector.json", "a.streamable-http.json", "a.http-sse.json",
+           "a.jsonl.gz", "a.json.zst"]
 
 
 def named(i, name):
