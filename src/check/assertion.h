@@ -1,4 +1,4 @@
-/* check/assertion.h - judges a recording by the number of operations that a filter matches:
+/* check/assertion.h - judges a recording by the number of operations that a filter matches.
  *
  *     count(tool:search is:error) == 0
  *
