@@ -158,6 +158,14 @@ def test_a_suite_without_recordings_is_an_error(tests):
     assert "no recording matches" in text
 
 
+def test_a_file_of_a_suite_that_cannot_be_read_is_one_failed_test(tests, recording):
+    t = tests('test_all = mcp_suite("*.jsonl", server=SERVER)')
+    (t.folder / "broken.jsonl").write_text("{}")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1, "passed": 9}), text
+    assert "broken.jsonl" in text
+
+
 def test_workers_of_xdist_have_recordings_of_their_own(tests):
     t = tests("""
 @pytest.mark.parametrize("city", ["Lisbon", "Oslo", "Rome", "Paris", "Bern", "Wien"])

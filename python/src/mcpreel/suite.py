@@ -59,8 +59,13 @@ class _SuiteCollector(pytest.Collector):
             raise self.CollectError(f"mcp_suite: no recording matches {pattern}")
         for file in files:
             shared = _Verification(Path(file), self._suite)
-            for seq, label in _requests(Path(file)):
-                stem = os.path.relpath(file, self.path.parent)
+            stem = os.path.relpath(file, self.path.parent)
+            try:
+                requests = list(_requests(Path(file)))
+            except CallFailedError as error:
+                yield _UnreadableItem.from_parent(self, name=stem, file=Path(file), reason=str(error))
+                continue
+            for seq, label in requests:
                 yield _CallItem.from_parent(self, name=f"{stem}:{seq} {label}", verification=shared, seq=seq)
 
 
@@ -68,7 +73,7 @@ def _requests(file: Path) -> Iterator[tuple[int, str]]:
     """(seq, name) of the recorded requests of the client."""
     shown = run(["show", "--json", str(file)])
     if shown.returncode:
-        raise pytest.Collector.CollectError(f"mcp_suite: {error_text(shown.stderr)}")
+        raise CallFailedError(f"mcpreel: {error_text(shown.stderr)}")
     for line in shown.stdout.splitlines():
         operation = json.loads(line)
         if operation.get("kind") == "request" and operation.get("from") == "client":
@@ -102,9 +107,34 @@ class CallFailedError(Exception):
     """A recorded call that the server answers differently."""
 
 
-class _CallItem(pytest.Item):
-    def __init__(self, *, verification: _Verification, seq: int, **rest: Any) -> None:
+class _SuiteItem(pytest.Item):
+    """A test whose failure is its own text, without a traceback."""
+
+    def __init__(self, *, file: Path, **rest: Any) -> None:
         super().__init__(**rest)
+        self._file = file
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if isinstance(excinfo.value, CallFailedError):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
+        return self._file, 0, self.name
+
+
+class _UnreadableItem(_SuiteItem):
+    def __init__(self, *, reason: str, **rest: Any) -> None:
+        super().__init__(**rest)
+        self._reason = reason
+
+    def runtest(self) -> None:
+        raise CallFailedError(self._reason)
+
+
+class _CallItem(_SuiteItem):
+    def __init__(self, *, verification: _Verification, seq: int, **rest: Any) -> None:
+        super().__init__(file=verification.file, **rest)
         self._verification = verification
         self._seq = seq
 
@@ -116,14 +146,6 @@ class _CallItem(pytest.Item):
             pytest.skip(call["reason"] or "not sent")
         if call["verdict"] in ("failed", "blocked"):
             raise CallFailedError(_describe(call, self._verification.file))
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, CallFailedError):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo, style)
-
-    def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
-        return self._verification.file, 0, self.name
 
 
 def _describe(call: dict[str, Any], file: Path) -> str:
