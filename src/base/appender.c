@@ -16,12 +16,13 @@
 #include "base/thread.h"
 
 enum {
-    BATCH = 256 << 10, /* so much of what waits is written at once */
-    SPARE = 512,       /* by so much a gap line may get longer when it counts more */
+    BATCH = 256 << 10, /* bytes of waiting lines that are written at once */
+    SPARE = 512,       /* bytes by which a gap line may grow when its counts do */
     TEXT_MAX = 1 << 30,
     WHY = 128,
     SECOND = 1000000,
-    BYTES_PER_US = 256,    /* so quick a long text is written at least */
+    BYTES_PER_US =
+        256, /* a text may take 1 us more per so many bytes before it counts as slow */
     INLINE_MAX = 64 << 10, /* longer texts are left to the other thread */
 };
 
@@ -59,7 +60,7 @@ struct appender {
     struct arena names; /* of the files: threads may outlive their owner's */
     bool degraded;
     bool sync_note_due;      /* a sync has failed, and the file does not say so */
-    bool synced;             /* at the end there was time for that */
+    bool synced;             /* the last sync ended in time */
     int64_t latest_us;       /* of the lines that came */
     int64_t cpu_checked_us;  /* when the owner's thread was last looked at ... */
     int64_t cpu_busy_us;     /* ... and what it had been busy for by then */
@@ -82,10 +83,10 @@ struct appender {
     bool batch_pending;     /* the batch is not empty */
     int64_t write_start_us; /* when the write began that is under way; 0: none is */
     struct buf *lent_buf;   /* to be given the batch's text back; the owner waits for it */
-    bool retry_wait;        /* until it is tried again */
+    bool retry_wait;        /* the last try failed; waits for `retry_us` */
     struct line_queue_loss
-        unreported_loss;               /* what the file does not say yet; before what waits */
-    struct buf gap_line;               /* how it is going to say that */
+        unreported_loss; /* losses that are not in the file; written before the queue */
+    struct buf gap_line; /* the gap line for them */
     struct line_queue_loss total_loss; /* everything that is lost */
     char reason[WHY];                  /* of the latest problem with a write */
     int64_t last_problem_us;           /* when that was */
@@ -321,7 +322,7 @@ static void write_by_thread(struct appender *a, const struct write_job *w)
 static bool write_inline(struct appender *a, const struct write_job *w)
 {
     int64_t start = clock_mono_us(), end, took;
-    struct err e; /* said by a write that fails: to clear it for each would show */
+    struct err e; /* set only by a failed write; not cleared before, for speed */
     size_t done;
     bool slow, ok;
 

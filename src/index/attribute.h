@@ -16,10 +16,10 @@ static inline uint32_t attribute_call_of(const struct pairing_request *q)
     return (uint32_t)q->tag;
 }
 
-/* Finds the call that plays a server message: that of its owner (trace/message-owner.h). A
- * cancelled request, a ping or server/discover plays none, so a message on its stream has no
- * owner here; one on the stream of a subscription is played with the requests of the session.
- */
+/* Finds the call whose replay sends this server message: that of its owner
+ * (trace/message-owner.h). Without one if the owner was cancelled, or is a ping or
+ * server/discover, because replay does not send these from the recording. For a message on the
+ * stream of a subscription, the owner is looked for among the open requests of the session. */
 struct message_owner attribute_message(const struct pairing *pairs, const struct record *r,
                                        bool is_request, struct str task);
 

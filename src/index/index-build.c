@@ -213,7 +213,6 @@ static uint32_t new_step(struct index *s, enum step_kind kind)
     return (uint32_t)s->step_count++;
 }
 
-/* Stores the message as a step of no call. */
 static void set_place(struct recorded_step *step, struct message_ref where)
 {
     BUG_IF(where.at >= MESSAGE_STORE_MAX);
@@ -222,6 +221,7 @@ static void set_place(struct recorded_step *step, struct message_ref where)
     step->len = where.len;
 }
 
+/* Stores the message as a step of no call. */
 static bool store_step(struct index *s, enum step_kind kind, struct json_val msg,
                        uint32_t *step, struct err *e)
 {

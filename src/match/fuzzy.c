@@ -193,7 +193,9 @@ struct alignment {
     uint32_t *live; /* by path of the shape */
     bool *has;
     uint64_t only_live; /* compared paths that the shape does not have */
-    bool masked;        /* a redacted live value is one that the mask left out */
+    /* The live params were read without the paths at which some recorded call is redacted. The
+     * value of such a path is marked as redacted although the client sent it. */
+    bool masked;
 };
 
 static bool is_compared(const struct alignment *f, const struct params_leaf *live)
@@ -228,7 +230,7 @@ static struct similarity similarity_of(const struct shape *s, const uint32_t *va
 
         if (f->masked && f->has[k] && f->live[k] & REDACTED_BIT &&
             !(values[k] & REDACTED_BIT)) {
-            l.total++; /* the mask belongs to another call */
+            l.total++; /* not redacted in this call: counts as a difference */
             continue;
         }
         l.total += !marks;
@@ -287,7 +289,7 @@ struct fuzzy_found fuzzy_better(struct fuzzy_found a, struct fuzzy_found b)
 
 /* Gets each call that a query is about, with its similarity. */
 struct row_visitor {
-    void (*row)(void *arg, uint32_t op, struct similarity like);
+    void (*row)(void *arg, uint32_t call, struct similarity like);
     void *arg;
 };
 

@@ -768,7 +768,7 @@ static bool also_fits(struct matcher *m, const struct match_query *w, uint32_t c
  * Pages of a list are sent in order, so they are not ambiguous. */
 static uint32_t find_ambiguous(struct matcher *m, const struct match_query *w, uint32_t call)
 {
-    const struct recorded_call *ops = m->index->calls;
+    const struct recorded_call *calls = m->index->calls;
     uint32_t other;
     unsigned left = 16;
 
@@ -776,12 +776,12 @@ static uint32_t find_ambiguous(struct matcher *m, const struct match_query *w, u
         return 0;
     if ((!is_exact(w->mode) || candidates_is_sequence(&m->candidates, w->method)) &&
         !uses_fuzzy(m, w) &&
-        ops[call].subject_key != index_subject_key(w->live->method, w->live->params, true))
+        calls[call].subject_key != index_subject_key(w->live->method, w->live->params, true))
         return 0; /* redacted values are not compared */
     for (other = candidates_list_of(&m->candidates, call); other && left;
          other = m->candidates.next[other]) {
         if (other == call || !match_query_is_redacted(m, other) ||
-            ops[other].params_key != ops[call].params_key)
+            calls[other].params_key != calls[call].params_key)
             continue;
         if (also_fits(m, w, other))
             return other;

@@ -19,7 +19,10 @@ struct client_exchange {
     struct client_exchange *next;
     enum client_exchange_kind kind;
     uint64_t exchange; /* number of the HTTP request that is open; 0: none */
-    uint64_t timer;    /* 0: none */
+    /* 0: none. While the HTTP request is open: a GET waits for the endpoint event, a POST for
+     * the end of its stream after its last response. While none is open: the delay before the
+     * stream is resumed or opened again. */
+    uint64_t timer;
     int64_t started_us;
     unsigned failed_tries; /* to resume, in a row */
     unsigned empty_polls;  /* resumed in a row, and got nothing but a new event id */

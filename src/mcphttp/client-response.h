@@ -91,10 +91,10 @@ static inline bool client_response_is_ok(const struct client_response *h)
     return h->status >= 200 && h->status < 300;
 }
 
-/* True while a body or event of at least 64 KiB is being received. */
 /* Returns whether an HTTP status redirects the request to the URL in Location. */
 bool client_response_is_redirect(unsigned status);
 
+/* Returns whether a body or event of at least 64 KiB is being received. */
 bool client_response_is_large(const struct client_response *h);
 
 /* Writes for the user why this is not a usable response. */

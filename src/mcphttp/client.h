@@ -8,7 +8,7 @@
  * - Stateful: initialize begins a session. The session id and the negotiated version are sent
  *   with everything after it. Unless `no_get_stream` is set, a GET stream is opened after
  *   notifications/initialized and again whenever it ends. A broken stream with event ids is
- * resumed.
+ *   resumed.
  * - Stateless: a request that names its version itself. Its headers repeat values of the body.
  *   notifications/cancelled for it is not sent: its exchange is aborted, which means the same.
  * - A stateless tools/call that the server rejects for missing headers (MCP_HEADER_MISMATCH) is
@@ -16,7 +16,7 @@
  *   more, with them. The client sees nothing of this.
  * - If the server rejects initialize with 400, 404 or 405, an HTTP+SSE server (2024-11-05) is
  *   probed for. An endpoint at another origin is refused. The session ends with its stream:
- * then nothing is sent until the next initialize.
+ *   then nothing is sent until the next initialize.
  *
  * Order: while initialize is pending, only responses of the client are sent. A message is sent
  * when the one before it is sent completely; after a notification, when the server has

@@ -19,17 +19,18 @@ struct rejected {
 
 /* Returns the first successful call of a method, else the first with a response; 0: none. */
 static uint32_t first_call_with_response(const struct index *s, struct str method,
-                                         unsigned eras)
+                                         unsigned protocols)
 {
     uint32_t index, answered = 0;
 
     if (!index_find_method(s, method, &index))
         return 0;
     for (uint32_t call = 1; call < s->call_count; call++) {
-        unsigned era = index_is_stateless(s, s->calls[call].session) ? STATELESS : STATEFUL;
+        unsigned protocol =
+            index_is_stateless(s, s->calls[call].session) ? STATELESS : STATEFUL;
 
         if (s->calls[call].method != index || !(s->calls[call].flags & CALL_HAS_RESPONSE) ||
-            !(eras & era))
+            !(protocols & protocol))
             continue;
         if (s->calls[call].flags & CALL_SUCCEEDED)
             return call;
