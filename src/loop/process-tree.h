@@ -20,7 +20,9 @@
  * its stdin to SIGKILL fits in the 2 s that MCP clients wait before they send signals. */
 enum {
     PROCESS_TREE_QUIET_MS = 800, /* from the end of its stdin, without output, to SIGTERM */
-    PROCESS_TREE_TERM_MS = 500,  /* from SIGTERM to SIGKILL */
+    /* From SIGTERM to SIGKILL; also how long a killed process, and pipes that other processes
+     * hold open, are awaited. */
+    PROCESS_TREE_TERM_MS = 500,
 };
 
 struct process_tree {

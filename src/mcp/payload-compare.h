@@ -9,22 +9,22 @@
  * - A member or path that the user ignores: PAYLOAD_IGNORED, once for the whole value.
  * - `_meta` at any depth: PAYLOAD_VOLATILE, unless the rules include it.
  * - Two strings that are JSON objects or arrays are compared as these, and the location
- * continues inside: $.result.content[0].text.metadata.requestId. Not inside PAYLOAD_STRINGS_MAX
- * such strings, and not if one is longer than PAYLOAD_JSON_MAX.
+ *   continues inside: $.result.content[0].text.metadata.requestId. Not inside
+ *   PAYLOAD_STRINGS_MAX such strings, and not if one is longer than PAYLOAD_JSON_MAX.
  * - A placeholder of redaction in a recorded string matches any text (mcp/params-hash.h); alone
  *   it matches any value. A member that is missing in the live message is a difference.
  * - PAYLOAD_VOLATILE by the default set: members of the protocol that depend on time or version
  *   (the table in payload-compare.c); members with a generated name (requestId, timestamp …),
  *   strings (decoded if they are text in base64) and numbers that differ only in volatile parts
- * (mcp/volatile-text.h, mcp/volatile-values.h), if both sides have a value of the same type.
- * For nextCursor, taskId and requestState, too: they may differ, but not be missing on one
- * side. Names of members do not count inside the schemas of tools: there they are names of
- * parameters.
+ *   (mcp/volatile-text.h, mcp/volatile-values.h), if both sides have a value of the same type.
+ *   For nextCursor, taskId and requestState, too: they may differ, but not be missing on one
+ *   side. Names of members do not count inside the schemas of tools: there they are names of
+ *   parameters.
  * - Lists of tools, prompts, resources and resource templates are compared by name or URI;
- * resources whose URI the other side does not have, by name.
- * Another order is one difference, PAYLOAD_ORDER, at the list. An item has the location of a
- * member with its name: $.result.tools.get_weather, $.result.resources['file:///a']. Patterns
- * may also use its index on either side.
+ *   resources whose URI the other side does not have, by name.
+ *   Another order is one difference, PAYLOAD_ORDER, at the list. An item has the location of a
+ *   member with its name: $.result.tools.get_weather, $.result.resources['file:///a']. Patterns
+ *   may also use its index on either side.
  * - All else is PAYLOAD_CONTENT.
  *
  * With `like_mcp_recorder` the comparison is that of mcp-recorder's verify: `jsonrpc` counts;

@@ -7,14 +7,13 @@ static void step_verify(void *engine, const struct event *ev)
     verify_step(engine, ev);
 }
 
-/* Runs a shell command; its standard input is empty. */
-
 static void step_before(void *engine, const struct event *ev)
 {
     (void)engine;
     (void)ev; /* its output is no MCP */
 }
 
+/* Runs a shell command; its standard input is empty. */
 static bool run_before(struct run_verify *r, struct err *e)
 {
     struct arena a = { 0 };

@@ -10,12 +10,12 @@
  * - Origin, if present, must be a page of this machine. 403.
  * - Browsers send no Origin for what a page only embeds (an image, a frame), but
  *   Sec-Fetch-Site: cross-site is rejected with 403. Navigation is allowed, since logins
- * redirect browsers here, but not to an MCP endpoint, and not if we add credentials to
- * requests.
+ *   redirect browsers here, but not to an MCP endpoint, and not if we add credentials to
+ *   requests.
  * - TRACE and TRACK make a server echo a request with the headers that were added on the way,
  *   credentials included. 405.
  * - A POST to an MCP endpoint must be JSON: pages may send other types without a preflight.
- * 415.
+ *   415.
  *
  * If clients of other machines are served, the user may list the allowed hosts; without a list,
  * addresses and names without a dot are allowed, which no page of the internet can have.

@@ -9,18 +9,18 @@
  *   the spelling is forwarded. Other paths are forwarded to the origin of the target. With
  *   `base_path`, a path whose last segment is 'mcp' or 'sse' is the endpoint, too: it is
  *   appended to `base_path`, unless the target ends with it ('/mcp' for '/v1/mcp'). The query
- * is kept; that of the target comes first.
+ *   is kept; that of the target comes first.
  * - The server gets its own Host, or the client's with `keep_host`.
  * - A request that is not allowed gets a local response, as does every request while the server
  *   is unreachable: 502, 504 if connecting timed out, 503 if no descriptor is left. If the
- * server fails, the rest of the request is read first, for the recording: up to LIMIT_MESSAGE
- * bytes, within the time limit of a body.
+ *   server fails, the rest of the request is read first, for the recording: up to LIMIT_MESSAGE
+ *   bytes, within the time limit of a body.
  * - If a client aborts, its request is aborted at the server. A response that the server cuts
  *   off is aborted, too. No request is sent twice.
  * - The server is offered those of the client's content codings that the owner can decompress.
  * - 'Expect: 100-continue' is answered here. Redirects are forwarded.
  * - A `struct http_relay_rewriter` may change heads and small bodies (URLs of a login, say),
- * and the owner the bytes of a stream. */
+ *   and the owner the bytes of a stream. */
 #ifndef TRANSPORT_HTTP_RELAY_H
 #define TRANSPORT_HTTP_RELAY_H
 
