@@ -23,10 +23,10 @@ enum {
 };
 
 void player_init(struct player *s, const struct index *idx, struct actions *actions,
-                 struct replay_report *review, double pace, uint64_t *timers)
+                 struct replay_report *report, double pace, uint64_t *timers)
 {
     *s = (struct player){
-        .index = idx, .actions = actions, .report = review, .pace = pace, .last_timer = timers
+        .index = idx, .actions = actions, .report = report, .pace = pace, .last_timer = timers
     };
     map_init(&s->open_server_requests);
     map_init(&s->notification_counts);
@@ -225,7 +225,7 @@ static struct str filter_of(struct json_val params)
 }
 
 static struct player_call *new_call(struct player *s, uint32_t call,
-                                    const struct mcp_message *live, struct str topic)
+                                    const struct mcp_message *live, struct str task_id)
 {
     struct json_val params = live ? live->params : JSON_VAL_NONE;
     bool is_initialize = live && str_eq(live->method, STR("initialize"));
@@ -239,7 +239,7 @@ static struct player_call *new_call(struct player *s, uint32_t call,
     struct str recorded_token =
         subscription.len ? STR_NONE : find_recorded_token(s, call, token);
     size_t texts = id.len + token.len + recorded_token.len + json_raw(version).len +
-                   filter.len + subscription.len + topic.len;
+                   filter.len + subscription.len + task_id.len;
     struct player_call *p = mem_alloc(sizeof *p + texts);
     char *at = (char *)(p + 1);
 
@@ -249,7 +249,7 @@ static struct player_call *new_call(struct player *s, uint32_t call,
     p->version = str_copy_to(&at, json_raw(version));
     p->filter = str_copy_to(&at, filter);
     p->subscription_id = str_copy_to(&at, subscription);
-    p->held_task = str_copy_to(&at, topic);
+    p->held_task = str_copy_to(&at, task_id);
     p->requested_version = mcp_version_parse(json_text(version, &s->recorded.arena));
     p->log_level = client_filter_log_level(meta);
     return p;
@@ -267,17 +267,17 @@ static void hold_call(struct player *s, struct player_call *p, uint32_t since_ms
     p->timer = player_send_set_timer(s, left > HOLD_US ? left : HOLD_US);
 }
 
-void player_restart_hold(struct player *s, struct task_hold by)
+void player_restart_hold(struct player *s, struct task_hold hold)
 {
     for (struct player_call *p = s->active; p; p = p->next)
-        if (p->held_task.len && str_eq(p->held_task, by.task_id))
-            hold_call(s, p, by.since_ms);
+        if (p->held_task.len && str_eq(p->held_task, hold.task_id))
+            hold_call(s, p, hold.since_ms);
 }
 
 void player_start_held(struct player *s, uint32_t call, const struct mcp_message *live,
-                       bool again, struct task_hold by)
+                       bool again, struct task_hold hold)
 {
-    struct player_call *p = new_call(s, call, live, by.task_id), **end = &s->active;
+    struct player_call *p = new_call(s, call, live, hold.task_id), **end = &s->active;
 
     p->call = call;
     p->step = index_first_step(s->index, call);
@@ -292,16 +292,16 @@ void player_start_held(struct player *s, uint32_t call, const struct mcp_message
     *end = p;
     player_send_set_route(s, p);
     actions_call_started(s->actions);
-    if (by.task_id.len)
-        hold_call(s, p, by.since_ms);
+    if (hold.task_id.len)
+        hold_call(s, p, hold.since_ms);
     advance(s, p);
     free_done(s);
 }
 
-void player_end_hold(struct player *s, struct str topic)
+void player_end_hold(struct player *s, struct str task_id)
 {
     for (struct player_call *p = s->active; p; p = p->next)
-        if (p->held_task.len && (!topic.len || str_eq(p->held_task, topic))) {
+        if (p->held_task.len && (!task_id.len || str_eq(p->held_task, task_id))) {
             p->held_task = STR_NONE;
             p->timer = 0;
             resume_call(s, p);

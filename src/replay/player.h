@@ -73,7 +73,7 @@ struct player_server_request {
 };
 
 void player_init(struct player *s, const struct index *idx, struct actions *actions,
-                 struct replay_report *review, double pace, uint64_t *timers);
+                 struct replay_report *report, double pace, uint64_t *timers);
 void player_release(struct player *s);
 
 /* Begins a new session of a client with these capabilities. Drops the active calls, unless the
@@ -94,13 +94,13 @@ struct task_hold {
 /* Starts a call that sends nothing before player_end_hold() of the same task or the end of a
  * timer; with a pace, that is as long as it was recorded after `since_ms`. */
 void player_start_held(struct player *s, uint32_t call, const struct mcp_message *live,
-                       bool again, struct task_hold block);
+                       bool again, struct task_hold hold);
 
 /* Restarts the timer of the calls that wait for this task. */
-void player_restart_hold(struct player *s, struct task_hold block);
+void player_restart_hold(struct player *s, struct task_hold hold);
 
-/* Continues the calls that wait for a task; an empty `topic`: all of them. */
-void player_end_hold(struct player *s, struct str topic);
+/* Continues the calls that wait for a task; an empty `task_id`: all of them. */
+void player_end_hold(struct player *s, struct str task_id);
 
 /* Handles the response to a server request. Returns false if none with its id is open. */
 bool player_handle_response(struct player *s, const struct mcp_message *live);
