@@ -477,7 +477,7 @@ static int send_spans(struct conversion *c, const struct otlp_config *config,
     return ok ? EXIT_OK : app_exit_code(e);
 }
 
-/* Without a file, spans go to a collector. */
+/* Sends spans to a collector, when no output file is named. */
 static int send_output(struct conversion *c, const struct convert_args *args, struct err *e)
 {
     struct format_options options = args->writer;
@@ -652,9 +652,9 @@ static const char *const convert_usage[] = { "[options] FILE… -o OUT", NULL };
             "out what the format cannot keep, and reports it at the end. 'import' and "        \
             "'export' are the same command.\n\n"                                               \
             "Several files are merged by time; the order inside each file is kept. Messages "  \
-            "without a time, as in a cassette, stay together, at the date of their file. The " \
+            "without a time, as in a cassette, stay together, at the date in their file. The " \
             "first header is kept. Messages get new numbers, connections of different files "  \
-            "get different numbers, and one footer has the totals.\n\n"                        \
+            "get different numbers, and one footer has the totals if all files have one.\n\n"  \
             "Secrets are redacted as 'mcpreel record' does; --no-redact-defaults and "         \
             "--no-redact-server-url keep them.\n\n"                                            \
             "OUT is created when it is complete. Ends with 1 if --lossless rejected the "      \

@@ -125,15 +125,16 @@ static const struct option replay_options[] = {
       .choices = on_exhausted_choices,
       .offset = offsetof(struct replay_args, on_exhausted),
       .help =
-          "for a call that repeats more often than recorded: a miss, the last response again, "
-          "or start again with the first; default error, but cycle without sessions: in "
-          "recordings of 2026-07-28, and over HTTP of servers without session ids" },
+          "when all equal recorded requests are used: a miss (lists, reads and polls repeat "
+          "their last response), the last response again, or start again with the first; "
+          "default error, cycle without sessions (MCP 2026-07-28, or HTTP without session "
+          "ids)" },
     { .name = "upstream",
       .arg = "COMMAND",
       .type = OPTION_STRING,
       .thoughtjack_env = true,
       .offset = offsetof(struct replay_args, upstream),
-      .help = "the server for --on-unmatched passthrough, instead of -- COMMAND" },
+      .help = "the server's command line as one string, instead of '-- COMMAND'" },
     { .name = "fail-at-end",
       .type = OPTION_FLAG,
       .offset = offsetof(struct replay_args, fail_at_end),
@@ -173,7 +174,8 @@ static const struct option replay_options[] = {
     LISTEN_OPTIONS(struct replay_args, listening),
     REMOTE_OPTIONS_URL(
         struct replay_args, remote,
-        "URL of the server for --on-unmatched passthrough; /mcp if it has no path"),
+        "URL of the server for --on-unmatched passthrough and --record-mode; /mcp if it has no "
+        "path"),
     REMOTE_OPTIONS_TARGET(struct replay_args, remote, "the same, in mcp-recorder's spelling"),
     REMOTE_OPTIONS(struct replay_args, remote),
     RECORD_MODE_OPTIONS(struct replay_args, record),
@@ -728,6 +730,7 @@ static const char *const replay_usage[] = {
     "[options] --on-unmatched passthrough FILE -- COMMAND…",
     "[options] --on-unmatched passthrough --url URL FILE",
     "[options] --record-mode MODE FILE -- COMMAND…",
+    "[options] --record-mode MODE --url URL FILE",
     NULL
 };
 
@@ -763,9 +766,9 @@ const struct command cmd_replay = {
         "answers a live one:\n\n"
         "  by-request  one with equal method and params, in any order; without\n"
         "              one it is a miss (default)\n"
-        "  sequential  the same; without one the oldest unused request of the\n"
+        "  sequential  as by-request; without one the oldest unused request of the\n"
         "              same method and name, with a warning\n"
-        "  fuzzy       the same; without one the most similar unused request\n"
+        "  fuzzy       as by-request; without one the most similar unused request\n"
         "  strict      as by-request, and _meta must be equal, too\n\n"
         "--match TOOL=MODE sets the mode for calls of one tool. --ignore-paths and "
         "--ignore-fields leave values of params out of the comparison; a recorded request "
@@ -775,8 +778,8 @@ const struct command cmd_replay = {
         "the weather of Lisbon and a warning with sequential.\n\n"
         "The client is on standard input and output. It gets the recorded responses, with the "
         "ids and progress tokens of its own requests; notifications and server requests are "
-        "sent where they were recorded. replay starts and contacts no server, except with "
-        "--on-unmatched passthrough.\n\n"
+        "sent where they were recorded. replay starts or contacts a server only with "
+        "--on-unmatched passthrough or --record-mode.\n\n"
         "With --listen it serves any number of clients over Streamable HTTP, and over legacy "
         "HTTP+SSE at '/sse', until Ctrl-C, whichever transport was recorded.\n\n"
         "A request without a match gets an error that names the nearest recorded one and the "

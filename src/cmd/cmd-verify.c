@@ -933,7 +933,8 @@ const struct command cmd_verify = {
         "called. Redacted values come from the environment variables that they are named "
         "after.\n\n"
         "Exit code 0: all requests that were sent passed; 1: a difference, or nothing was "
-        "sent; 4: the server could not be started, reached or spoken to.",
+        "sent; 3: a recording cannot be used; 4: the server could not be started, reached or "
+        "spoken to.",
     .examples = verify_examples,
     .options = verify_options,
     .args_size = sizeof(struct verify_args),

@@ -143,7 +143,7 @@ void help_text_command(struct buf *to, const struct app *app, const struct comma
     option_lines(to, app, c->options, NULL);
     option_lines(to, app, global_options_table, c->options);
     buf_printf(to,
-               "\nEvery option can also be set in the environment: see 'mcpreel help"
+               "\nMost options can also be set in the environment: see 'mcpreel help"
                " environment'.\nMore: man mcpreel-%s\n",
                c->name);
 }

@@ -130,7 +130,7 @@ const struct help_topic help_topics[] = {
       .section = "ENVIRONMENT",
       .summary = "variables that set options",
       .text =
-          "Every option can also be set in the environment. Its variable is MCPREEL_ and the "
+          "Most options can also be set in the environment. The variable is MCPREEL_ and the "
           "option's name in capitals, with '_' for '-'. The command line has precedence, and "
           "an empty variable counts as not set. A flag takes 1, true, yes or on, and 0, "
           "false, no or off. An invalid value is an error that names the variable.\n\n"
@@ -163,7 +163,7 @@ const struct help_topic help_topics[] = {
               "--strict finds something missing.\n" },
     { .name = "filters",
       .section = "FILTERS",
-      .summary = "the filter language of 'show'",
+      .summary = "the filter language of show, verify, diff and check",
       .text =
           "A filter consists of terms: a key with a value, or a text.\n\n"
           "  tool:read_* is:error     both: a blank means AND\n"
@@ -190,13 +190,14 @@ const struct help_topic help_topics[] = {
           "selects that one:\n\n"
           "  by-request  an unused request with equal method and parameters, in\n"
           "              any order; without one it is a miss (default)\n"
-          "  sequential  the same; without one the oldest unused request of the\n"
+          "  sequential  as by-request; without one the oldest unused request of the\n"
           "              same method and tool, prompt or resource, with a warning\n"
-          "  fuzzy       the same; without one the unused request with the most\n"
+          "  fuzzy       as by-request; without one the unused request with the most\n"
           "              similar parameters: dates, random ids and such may differ\n"
           "  strict      as by-request, and _meta must be equal, too\n\n"
           "Missing parameters and arguments equal empty ones; _meta is compared with strict "
-          "only. 'initialize', 'ping' and notifications match always and use no recorded "
+          "only. 'initialize', 'server/discover', 'ping' and notifications match always and "
+          "use no recorded "
           "request. Responses have the id and the progress token of the live request.\n" },
     { .name = "recording",
       .section = "RECORDING",

@@ -44,7 +44,7 @@ extern const struct option_choice record_mode_choices[];
           .type = OPTION_PATH,                                                                 \
           .group = RECORD_MODE_GROUP,                                                          \
           .offset = offsetof(args_type, field.pending),                                        \
-          .help = "write the new recording to FILE, and leave the old one as it is" },         \
+          .help = "write the new recording to this file, and leave the old one as it is" },    \
         REDACTION_OPTIONS(args_type, field.redaction)
 
 /* Rows for option_reject_unused(): these say something about a recording. */

@@ -29,7 +29,7 @@
       .type = OPTION_LIST,                                                                     \
       .group = REMOTE_OPTIONS_GROUP,                                                           \
       .offset = offsetof(args_type, field.headers),                                            \
-      .help = "send the server this header instead of the client's" },                         \
+      .help = "send the server this header, in place of one of the same name" },               \
         { .name = "header-env",                                                                \
           .arg = "NAME=VARIABLE",                                                              \
           .type = OPTION_LIST,                                                                 \

@@ -4,7 +4,7 @@
  * I/O and knows no format: the records go to a sink. If the sink fails, the function returns
  * false and recording goes on; the next record may succeed.
  *
- * SSE comments and lines that are not JSON-RPC message would take many times their size in a
+ * SSE comments and lines that are no JSON-RPC message would take many times their size in a
  * file. In each exchange (on stdio: in each direction of a process) the first
  * RECORDER_NOISE_KEPT of them are recorded; the others are counted. A record with their number
  * and size precedes the next message or event of the exchange and its end, and follows every

@@ -4,7 +4,7 @@
  * The upstream is started on first use and gets the live client's initialize. Requests are
  * forwarded under our ids; its responses and progress go back under the client's ids and
  * tokens, its server requests under ids of ours. Clients share it: a message for no client in
- * particular goes with the oldest open call. Nothing is recorded.
+ * particular goes with the oldest open call. Records nothing itself.
  *
  * A local upstream that ends is not started again. A remote one may only be unreachable: its
  * calls get an error, and the next request initializes it again. Each error is reported once

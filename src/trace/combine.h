@@ -1,10 +1,10 @@
 /* trace/combine.h - combines several recordings into one: a sink in front of a sink.
  *
  * Takes the records of several inputs, interleaved in any order, and passes on one recording.
- * The first header stands for all; other headers and all footers are dropped, and a footer with
- * the totals of everything is written at the end. Numbers that identify (conn, session,
- * exchange, stream, batch) stay distinct between inputs, `seq` rises, `us` counts from the
- * earliest start and never decreases.
+ * The first header stands for all; other headers and all footers are dropped; if every input
+ * has one, a footer with the totals is written at the end. Numbers that identify (conn,
+ * session, exchange, stream, batch) stay distinct between inputs, `seq` rises, `us` counts from
+ * the earliest start and never decreases.
  *
  * A header in the middle of an input starts another recording, as in files joined with cat.
  * A single complete recording passes unchanged. The parts of a rotated recording share their

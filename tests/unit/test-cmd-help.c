@@ -28,7 +28,7 @@ static void a_name_is_a_command_or_a_topic(void **state)
         { "mcpreel help help", "Explains a command or a topic." },
         { "mcpreel help recording", "A recording is a text file" },
         { "mcpreel help exit-codes", "    0  success, no findings\n" },
-        { "mcpreel help environment", "Every option can also be set in the environment." },
+        { "mcpreel help environment", "Most options can also be set in the environment." },
         { "mcpreel help matching", "'replay' answers" },
         { "mcpreel help --man", ".TH MCPREEL 1 " },
         { "mcpreel help --man record", ".TH MCPREEL-RECORD 1 " },

@@ -50,7 +50,7 @@ static void help_of_a_command_has_everything_of_its_row(void **state)
         "      --color WHEN          use colours (auto, always, never; default: auto)\n"
         "  -V, --version             show the version and exit\n"
         "\n"
-        "Every option can also be set in the environment: see 'mcpreel help environment'.\n"
+        "Most options can also be set in the environment: see 'mcpreel help environment'.\n"
         "More: man mcpreel-record\n";
     struct buf b;
     (void)state;
