@@ -216,3 +216,17 @@ def test_a_hanging_test_is_ended(runner, monkeypatch):
     monkeypatch.setattr(runner, "HEARTBEAT", 0.1)
     code, out = runner.run(["sh", "-c", "echo before; sleep 60 & wait"], 0.2)
     assert code is None and out.startswith("before\n") and "ended after" in out
+
+
+def test_a_suite_of_meson_that_is_ended_has_failed(runner, monkeypatch):
+    (runner.ROOT / "meson.build").write_text(
+        "project('p')\n"
+        "foreach m : ['quick', 'slow']\n"
+        "  test(m, find_program(m), suite: 'fuzz', is_parallel: false)\n"
+        "endforeach\n")
+    script(runner.ROOT / "quick", "exit 0")
+    script(runner.ROOT / "slow", "exec sleep 60")
+    subprocess.run(["meson", "setup", "build"], cwd=runner.ROOT, check=True, stdout=subprocess.DEVNULL)
+    monkeypatch.setattr(runner, "HEARTBEAT", 0.5)
+    cases = runner.meson(runner.Suite("fuzz", "check", runner.meson, where="fuzz", limit=3))
+    assert ("meson test", "failed") in [(c.name, c.outcome) for c in cases]
