@@ -7,14 +7,17 @@
 #include "cmd/redact-options.h"
 #include "cmd/remote-options.h"
 #include "cmd/server-env.h"
+#include "cmd/session-report.h"
 #include "loop/process-self.h"
 #include "runtime/record-kinds.h"
 #include "trace/limits.h"
 
+enum { REPORT_MAX = 1 << 20 };
+
 struct record_args {
     const char *output, *name, *upstream, *target_stdio;
     const struct format *format;
-    struct str_list tags, target_env;
+    struct str_list tags, target_env, report;
     uint64_t rotate, max_message;
     int64_t max_servers;
     int64_t flush_us;
@@ -35,7 +38,13 @@ static const struct option record_options[] = {
     { .name = "force",
       .type = OPTION_FLAG,
       .offset = offsetof(struct record_args, force),
-      .help = "replace FILE if it exists" },
+      .help = "replace FILE and the report if they exist" },
+    { .name = "report",
+      .arg = "[json=]FILE",
+      .type = OPTION_LIST,
+      .paths = true,
+      .offset = offsetof(struct record_args, report),
+      .help = "write a report at the end, as JSON: the file, and what is missing in it" },
     { .name = "format",
       .arg = "FORMAT",
       .type = OPTION_CUSTOM,
@@ -204,11 +213,12 @@ static bool check_unused_options(const struct operands *in,
     return option_reject_unused(in, rows, e);
 }
 
-static bool check_path_options(const struct operands *in, const struct record_path *place,
-                               struct err *e)
+static bool check_path_options(const struct operands *in, const struct record_args *args,
+                               const struct record_path *place, struct err *e)
 {
     const struct option_unused rows[] = {
-        { "force", "the name of a file, in '-o FILE'", place->folder != NULL },
+        { "force", "the name of a file, in '-o FILE'",
+          place->folder != NULL && !args->report.count },
         { "plain", "the format 'recording'", place->format != &recording_format },
         { 0 },
     };
@@ -310,7 +320,8 @@ static int record_with_redaction(const struct app *app, const struct record_args
     redaction.redactor.stderr_in_pieces = true;
     how->redaction = &redaction;
     redact_names(&wish, &redaction, &a);
-    if (record_path_resolve(&place, &redacted, &wish, e) && check_path_options(in, &place, e)) {
+    if (record_path_resolve(&place, &redacted, &wish, e) &&
+        check_path_options(in, args, &place, e)) {
         redact_options_set_format(&redaction, place.format);
         code = record_kinds_run(&redacted, &place, how, &kinds, e);
         warn_unredacted_requests(&redaction);
@@ -321,6 +332,54 @@ static int record_with_redaction(const struct app *app, const struct record_args
     record_path_release(&place);
     redaction_release(&redaction);
     arena_release(&a);
+    return code;
+}
+
+/* There are no verdicts, so the report is JSON. */
+static bool parse_report(struct report_files *files, const struct str_list *values,
+                         struct err *e)
+{
+    if (!report_files_parse(files, values, e))
+        return false;
+    if (!report_files_need_verdicts(files))
+        return true;
+    err_set(e, ERR_USAGE, "record writes its report as JSON only");
+    return err_hint(
+        e,
+        "use --report FILE; for JUnit and others: 'mcpreel check --report' with the recording");
+}
+
+/* Records, then writes the report, if there was a session. */
+static int record_and_report(const struct app *app, const struct record_args *args,
+                             const struct operands *in, struct record_settings *how,
+                             const struct record_http_settings *http,
+                             const struct server_env *env, struct report_files *files,
+                             struct err *e)
+{
+    const struct session_report out = {
+        .app = app, .over_http = http->listens, .replace = args->force, .files = files
+    };
+    const struct report_files_target target = session_report_target(&out);
+    struct app_queued_log unheld;
+    struct buf report;
+    int code;
+
+    if (!report_files_check(files, &target, args->output, e))
+        return app_exit_code(e);
+    buf_init(&report, REPORT_MAX);
+    how->report = &report;
+    code =
+        record_with_redaction(app_queued_log_begin(&unheld, app), args, in, how, http, env, e);
+    app_queued_log_end(&unheld);
+    if (report.len && session_report_is_wanted(&out)) {
+        struct err why = ERR_NONE;
+
+        if (!session_report_write(&out, buf_str(&report), &why)) {
+            code = app_exit_code(&why);
+            *e = why;
+        }
+    }
+    buf_release(&report);
     return code;
 }
 
@@ -342,21 +401,20 @@ static int check_and_record(const struct app *app, const struct record_args *arg
     };
     int usual = is_mcp_recorder_style(args) ? LISTEN_CONFIG_MCP_RECORDER_PORT : 0;
     bool has_command = in->server || args->upstream || args->target_stdio;
+    struct report_files files;
     struct arena a = { 0 };
     int code = EXIT_USAGE;
 
+    report_files_init(&files, NULL);
     if (listen_config_resolve(&args->listening, usual, &http->address, &http->listens, e) &&
         check_one_server(args, http->server, has_command, e) &&
         check_unused_options(in, http, e) &&
         remote_config_check_credentials(
             http->server, listen_config_is_public(http->listening, &http->address), e) &&
-        (how.server_url || find_server(&how, args, in, &a, e))) {
-        struct app_queued_log unheld;
-
-        code = record_with_redaction(app_queued_log_begin(&unheld, app), args, in, &how, http,
-                                     env, e);
-        app_queued_log_end(&unheld);
-    }
+        (how.server_url || find_server(&how, args, in, &a, e)) &&
+        parse_report(&files, &args->report, e))
+        code = record_and_report(app, args, in, &how, http, env, &files, e);
+    report_files_release(&files);
     arena_release(&a);
     return code;
 }

@@ -12,10 +12,10 @@
 #include "cmd/option.h"
 #include "cmd/record-mode.h"
 #include "cmd/remote-options.h"
+#include "cmd/session-report.h"
 #include "format/message-file.h"
 #include "replay/http-replay.h"
 #include "replay/replay-findings.h"
-#include "report/report-files.h"
 #include "runtime/run-server.h"
 
 enum { REPORT_MAX = 1 << 24 };
@@ -392,18 +392,23 @@ static bool load_recording(struct replay_command *r, const char *path, struct er
     return true;
 }
 
-static bool write_stdout(const void *app, struct str text, struct err *e)
+/* Returns where the report goes. Standard output is the client's unless clients come over
+ * HTTP. */
+static struct session_report session_report_of(struct replay_command *r)
 {
-    return app_write(app, text, e);
+    return (struct session_report){ .app = r->sync_app,
+                                    .over_http = r->over_http,
+                                    .replace = r->args->force,
+                                    .files = &r->reports };
 }
 
-/* Returns where reports go. Standard output is the client's unless clients come over HTTP. */
-static struct report_files_target report_target(const struct replay_command *r)
+/* Checks that the files of --report can be written. */
+static bool check_report_files(struct replay_command *r, struct err *e)
 {
-    return (struct report_files_target){ .sys = r->sync_app->sys,
-                                         .replace = r->args->force,
-                                         .write_stdout = r->over_http ? write_stdout : NULL,
-                                         .arg = r->sync_app };
+    const struct session_report out = session_report_of(r);
+    const struct report_files_target target = session_report_target(&out);
+
+    return report_files_check(&r->reports, &target, r->path, e);
 }
 
 static void put_verdict(void *report, const struct call_verdict *v)
@@ -435,33 +440,22 @@ static void give_findings(struct replay_command *r, const struct replay *replay,
     to->end(to, &(struct verdict_report_result){ .totals = &totals, .exit_code = code });
 }
 
-/* Writes the result to standard output, or to the log if a client is on standard output. */
-static bool write_result(const struct replay_command *r, struct str text, struct err *e)
-{
-    if (r->over_http)
-        return app_write(r->sync_app, text, e);
-    r->sync_app->log->write(r->sync_app->log->arg, text);
-    return true;
-}
-
 /* Writes the report: to the files of --report, and with --json to the user. `replay` is NULL if
  * nothing was replayed. */
 static int write_reports(struct replay_command *r, const struct replay_report *report,
                          const struct replay *replay, int code, struct err *e)
 {
-    const struct report_files_target target = report_target(r);
+    const struct session_report out = session_report_of(r);
     struct buf text;
 
-    if (!r->sync_app->json && !r->reports.count)
+    if (!session_report_is_wanted(&out))
         return code;
     buf_init(&text, REPORT_MAX);
     replay_report_write(report, &text, code);
     buf_add_ch(&text, '\n');
     if (report_files_need_verdicts(&r->reports))
         give_findings(r, replay, code);
-    report_files_set_json(&r->reports, buf_str(&text));
-    if ((r->sync_app->json && !write_result(r, buf_str(&text), e)) ||
-        !report_files_write(&r->reports, &target, e))
+    if (!session_report_write(&out, buf_str(&text), e))
         code = app_exit_code(e);
     buf_release(&text);
     return code;
@@ -542,12 +536,11 @@ static int serve_http(struct replay_command *r, struct err *e)
 
 static int load_and_serve(struct replay_command *r, const char *path, struct err *e)
 {
-    const struct report_files_target target = report_target(r);
     const char *tmp = app_env(r->app, "TMPDIR");
     int code;
 
     r->path = path;
-    if (!report_files_check(&r->reports, &target, path, e))
+    if (!check_report_files(r, e))
         return app_exit_code(e);
     if (!message_file_open(&r->message_file, r->app->sys, path, tmp ? tmp : "/tmp", r->app->log,
                            e)) {
@@ -615,10 +608,9 @@ static int report_new_recording(struct replay_command *r, int code, struct err *
 /* Records anew in place of replaying. */
 static int record_anew(struct replay_command *r, struct record_mode_run *mode, struct err *e)
 {
-    const struct report_files_target target = report_target(r);
     int code;
 
-    if (!report_files_check(&r->reports, &target, r->path, e))
+    if (!check_report_files(r, e))
         return app_exit_code(e);
     mode->kinds.http = (struct record_http_settings){ .listens = r->over_http,
                                                       .address = r->listen.address,

@@ -4,6 +4,7 @@
 #include "format/recording-line.h"
 #include "redact/secret-name.h"
 #include "runtime/record-path.h"
+#include "runtime/record-report.h"
 #include "trace/limits.h"
 #include "json/write.h"
 
@@ -452,6 +453,33 @@ static bool leave_journal(struct record_output *r)
     return false;
 }
 
+/* Returns the file with what the recording lacks, or NULL. `made`: the recording was made. */
+static const char *rest_of(const struct record_output *r, bool made)
+{
+    if (made)
+        return r->journal_kept ? r->target->live_path : NULL;
+    return record_path_uses_journal(r->target) ? r->target->live_path
+                                               : live_writer_path(&r->writer);
+}
+
+/* Writes the report, before the writer is released. */
+static void write_report(const struct record_output *r, const struct live_writer_result *end,
+                         struct record_report report)
+{
+    uint64_t too_long = traffic_recorder_too_long(&r->recorder);
+    bool has_file = report.file != NULL;
+
+    if (!r->settings->report)
+        return;
+    report.format = r->target->format->name;
+    report.parts = has_file ? end->parts : 0;
+    report.messages = r->recorder.recorder.seq + too_long;
+    report.lost = end->lost_messages;
+    report.too_long = too_long;
+    report.loss = &r->loss;
+    record_report_write(&report, r->settings->report);
+}
+
 int record_output_finish(struct record_output *r, int code, const char *remark)
 {
     bool missing, made, empty = false;
@@ -468,12 +496,18 @@ int record_output_finish(struct record_output *r, int code, const char *remark)
     else
         made = record_path_uses_journal(r->target) ? make_document(r, &how, &empty)
                                                    : replace_old_file(r, &how, &empty);
+    missing = how.incomplete || how.unsynced || r->incomplete ||
+              traffic_recorder_too_long(&r->recorder) || lost_content(&r->loss);
+    if (!failed && (!made || (missing && r->settings->strict)))
+        code = RECORD_OUTPUT_FAILED;
+    write_report(r, &how,
+                 (struct record_report){ .exit_code = code,
+                                         .file = made && !empty ? r->target->path : NULL,
+                                         .complete = made && !missing && !how.file_replaced,
+                                         .rest = rest_of(r, made),
+                                         .remark = remark });
     live_writer_release(&r->writer);
     if (made)
         log_result(r, &how, remark, empty);
-    missing = how.incomplete || how.unsynced || r->incomplete ||
-              traffic_recorder_too_long(&r->recorder) || lost_content(&r->loss);
-    if (failed)
-        return code;
-    return made && !(missing && r->settings->strict) ? code : RECORD_OUTPUT_FAILED;
+    return code;
 }

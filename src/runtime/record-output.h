@@ -34,6 +34,8 @@ struct record_settings {
                           paths, and `calls` */
     struct redaction *redaction;
     struct answered_calls *calls; /* gets all records, too; may be NULL */
+    struct buf *report; /* gets the result as JSON (record-report.h) at the end of the session;
+                           may be NULL */
 };
 
 struct record_output {

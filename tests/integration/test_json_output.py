@@ -300,6 +300,7 @@ def test_commands_without_a_recording_obey_the_schema(json_runner, tmp_path):
     json_runner("version")
     json_runner("formats")
     json_runner("demo", "-o", tmp_path / "demo.jsonl")
+    json_runner("record", "-o", tmp_path / "nothing.jsonl", "--", "true")
     json_runner("list", tmp_path)
     run_all_commands(json_runner, tmp_path / "demo.jsonl", tmp_path)
     verified(json_runner, tmp_path / "demo.jsonl")
@@ -323,7 +324,7 @@ def test_the_event_of_a_listener_obeys_the_schema(command, json_runner, mcpreel,
     for text in [*rest.splitlines(), *err.splitlines()]:
         if text.startswith(b"{"):
             json_runner.check(json.loads(text), command)
-    assert json_runner.kinds["listening"] == 1 and (command == "record" or json_runner.kinds["replay"] == 1), json_runner.kinds
+    assert json_runner.kinds["listening"] == 1 and json_runner.kinds[command] == 1, json_runner.kinds
 
 
 def faults(line):
@@ -349,6 +350,7 @@ def test_a_line_with_an_error_is_detected(json_runner, tmp_path):
     json_runner("version")
     json_runner("formats")
     json_runner("demo", "-o", tmp_path / "demo.jsonl")
+    json_runner("record", "-o", tmp_path / "nothing.jsonl", "--", "true")
     json_runner("list", tmp_path)
     run_all_commands(json_runner, tmp_path / "demo.jsonl", tmp_path)
     verified(json_runner, tmp_path / "demo.jsonl")
