@@ -235,7 +235,7 @@ static void learn_credential(const struct secret_context *to, struct str value)
     learn_words(to, value, learn_likely);
 }
 
-static bool names_secret(struct str name)
+bool header_secrets_is_secret_name(struct str name)
 {
     static const struct str ends[] = {
         STR_INIT("key"),    STR_INIT("auth"),       STR_INIT("session"),    STR_INIT("sid"),
@@ -258,7 +258,7 @@ static void learn_cookies(const struct secret_context *to, struct str value)
         struct str pair = str_trim(str_cut(&value, ';'));
         struct str text = unquote(value_of(pair));
 
-        if (names_secret(str_n(pair.at, str_find(pair, '='))))
+        if (header_secrets_is_secret_name(str_n(pair.at, str_find(pair, '='))))
             learn_sure(to, text);
         else if (has_letters_and_digits(text) || str_find(text, '/') == text.len)
             learn_likely(to, text);
@@ -400,7 +400,7 @@ static void learn_field(const struct secret_context *to, struct str value)
         header_secrets_learn_url(to->seen_secrets, to->source, 0, value);
     else if (headers_equal_nocase(to->name, STR("link")))
         learn_links(to, value);
-    else if (names_secret(to->name))
+    else if (header_secrets_is_secret_name(to->name))
         learn_credential(to, value);
     else if (!is_common_header(to->name))
         learn_words(to, value, learn_word);

@@ -20,6 +20,9 @@
 #include "redact/seen-secrets.h"
 #include "wire/headers.h"
 
+/* Returns whether the name of a header or cookie says that its value is a secret. */
+bool header_secrets_is_secret_name(struct str name);
+
 /* Learns the secrets in the headers of an HTTP request or response. */
 void header_secrets_learn(struct seen_secrets *l, struct seen_secrets_refs *g,
                           const struct headers *f);

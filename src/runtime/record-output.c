@@ -2,7 +2,7 @@
 
 #include "base/file.h"
 #include "format/recording-line.h"
-#include "redact/secret-name.h"
+#include "record/header-secrets.h"
 #include "runtime/record-path.h"
 #include "runtime/record-report.h"
 #include "trace/limits.h"
@@ -42,7 +42,7 @@ static bool is_masked(struct str name)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (headers_equal_nocase(name, names[i]))
             return true;
-    return secret_name_is_secret(name);
+    return header_secrets_is_secret_name(name);
 }
 
 static void log_headers(const struct record_output *r, char way, const struct headers *fields)

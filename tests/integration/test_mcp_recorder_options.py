@@ -150,7 +150,8 @@ def test_replay_accepts_the_passthrough_server_as_target(program, cassette, upst
 
 # --- M3
 
-SECRETS = {"Authorization": "Bearer canary-a", "Cookie": "canary-b", "X-Api-Key": "canary-c", "Mcp-Session-Id": "canary-d"}
+SECRETS = {"Authorization": "Bearer canary-a", "Cookie": "canary-b", "X-Api-Key": "canary-c", "Mcp-Session-Id": "canary-d",
+           "X-Signature": "canary-f", "DPoP": "canary-g", "X-Session": "canary-h"}
 
 
 def test_verbose_logs_headers_and_bodies(program, upstream):
