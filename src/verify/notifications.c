@@ -12,12 +12,14 @@ void notifications_init(struct notifications *n, const struct index *index,
                                      http && !index_order_is_over_http(order, session) };
     map_init(&n->received);
     map_init(&n->last_received);
+    map_init(&n->not_taken);
 }
 
 void notifications_release(struct notifications *n)
 {
     map_release(&n->received);
     map_release(&n->last_received);
+    map_release(&n->not_taken);
 }
 
 static void count_one(struct map *counts, struct str method)
@@ -28,6 +30,7 @@ static void count_one(struct map *counts, struct str method)
 void notifications_add(struct notifications *n, struct str method)
 {
     count_one(&n->received, method);
+    count_one(&n->not_taken, method);
     map_put(&n->last_received, method, (void *)(uintptr_t)++n->count);
 }
 
@@ -53,7 +56,8 @@ static bool has_come(const struct notifications *n, const struct notifications_c
         return call->got_progress;
     if (is_of_session(method))
         return n->new_on_http || map_get(&n->received, method);
-    return (uintptr_t)map_get(&n->last_received, method) > call->sent_at;
+    return map_get(&n->not_taken, method) &&
+           (uintptr_t)map_get(&n->last_received, method) > call->sent_at;
 }
 
 /* Returns the method of a step if it is a notification that came with its call; else it is
@@ -98,6 +102,43 @@ bool notifications_find_missing(const struct notifications *n,
     index_message_release(&text);
     map_release(&found);
     return any;
+}
+
+static void take_one(struct map *counts, struct str method)
+{
+    uintptr_t left = (uintptr_t)map_get(counts, method);
+
+    if (left > 1)
+        map_put(counts, method, (void *)(left - 1));
+    else
+        map_remove(counts, method);
+}
+
+void notifications_take(struct notifications *n, uint32_t call, bool others_open)
+{
+    struct index_message text;
+    struct map found;
+
+    index_message_init(&text);
+    map_init(&found);
+    for (uint32_t step = index_first_step(n->index, call);
+         step && n->index->steps[step].kind != STEP_RESPONSE;
+         step = index_next_step(n->index, call, step)) {
+        struct str method = method_of(n, step, &text);
+
+        if (!method.len || (others_open && map_get(&found, method)))
+            continue;
+        map_put(&found, method, &found);
+        take_one(&n->not_taken, method);
+    }
+    index_message_release(&text);
+    map_release(&found);
+}
+
+void notifications_forget(struct notifications *n)
+{
+    map_release(&n->not_taken);
+    map_init(&n->not_taken);
 }
 
 static void count_recorded(const struct notifications *n, uint32_t call, struct map *counts)

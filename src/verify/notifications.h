@@ -5,7 +5,11 @@
  * the call is sent. list_changed, resources/updated and tasks/status belong to no call: they
  * may come at any time of the session. Over HTTP the server sends these on the GET stream, and
  * drops them while the client has not opened it; they are missed only if the recorded session
- * was on HTTP, too. */
+ * was on HTTP, too.
+ *
+ * A notification on stdio does not say which call it belongs to. So each one counts for one
+ * call only: the caller takes those of a call with notifications_take() when it has its
+ * verdict, and calls that are still open come before calls that wait for a late one. */
 #ifndef VERIFY_NOTIFICATIONS_H
 #define VERIFY_NOTIFICATIONS_H
 
@@ -19,6 +23,7 @@ struct notifications {
     bool new_on_http;         /* the live session is on HTTP, the recorded one was not */
     struct map received;      /* method to how often it came */
     struct map last_received; /* method to `count` after the last one */
+    struct map not_taken;     /* method to how many no call has taken */
     uint64_t count;           /* live notifications */
 };
 
@@ -41,6 +46,13 @@ struct notifications_call {
 bool notifications_find_missing(const struct notifications *n,
                                 const struct notifications_call *call,
                                 void (*missing)(void *arg, struct str method), void *arg);
+
+/* Takes the notifications that a call has recorded: all of each kind, as far as they came; one
+ * of each kind if other calls are open, because the rest may be theirs. */
+void notifications_take(struct notifications *n, uint32_t call, bool others_open);
+
+/* Forgets the notifications that no call has taken: none is open or waits. */
+void notifications_forget(struct notifications *n);
 
 /* Calls `differs` for each kind that came more or less often than it was recorded, in the whole
  * session. */

@@ -289,7 +289,15 @@ static bool find_missing(struct verify *s, const struct verify_call *c,
     return notifications_find_missing(&s->notifications, &call, missing, s);
 }
 
-static void settle_call(struct verify *s, struct verify_call *c);
+static void settle_complete(struct verify *s);
+
+/* Gives the verdict on a call whose notifications have come, or will not. */
+static void put_complete(struct verify *s, struct verify_call *c, struct str live)
+{
+    notifications_take(&s->notifications, c->call, s->by_request.count > 0);
+    put_judged(s, c, STR_NONE, live);
+    free_call(c);
+}
 
 /* A schema that the live server lists binds its results. */
 static void judge_tool_result(struct verify *s, const struct verify_call *c,
@@ -322,8 +330,8 @@ static void judge_call(struct verify *s, struct verify_call *c, struct json_val 
         s->unsettled = c;
         return;
     }
-    put_judged(s, c, STR_NONE, json_raw(live));
-    free_call(c);
+    put_complete(s, c, json_raw(live));
+    settle_complete(s);
 }
 
 /* Gives the verdict on a call that waited for a notification. */
@@ -342,9 +350,8 @@ static void settle_call(struct verify *s, struct verify_call *c)
     if (str_eq(method, STR("tools/call")))
         judge_tool_result(s, c, json_root(&live));
     (void)find_missing(s, c, add_missing_notification);
-    put_judged(s, c, STR_NONE, buf_str(&c->live));
+    put_complete(s, c, buf_str(&c->live));
     json_release(&live);
-    free_call(c);
 }
 
 static void settle_all(struct verify *s)
@@ -366,12 +373,13 @@ static void settle_all(struct verify *s)
     }
 }
 
-/* Gives verdicts to calls whose notification has come meanwhile. */
+/* Gives verdicts to calls whose notification has come meanwhile. While a call is open, it may
+ * be the one that a notification belongs to. */
 static void settle_complete(struct verify *s)
 {
     struct verify_call **at = &s->unsettled;
 
-    while (*at) {
+    while (*at && !s->by_request.count) {
         struct verify_call *c = *at;
 
         if (find_missing(s, c, NULL)) {
@@ -417,6 +425,8 @@ static void track_call(struct verify *s, const struct index_order_item *item, ui
     struct verify_call *c = mem_alloc(sizeof *c + subject.len);
     uint64_t key = item->number;
 
+    if (!s->by_request.count && !s->unsettled)
+        notifications_forget(&s->notifications);
     *c = (struct verify_call){ .call = item->number,
                                .line = item->line,
                                .number = number,

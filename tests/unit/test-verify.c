@@ -466,6 +466,75 @@ static void a_notification_may_come_later_and_with_other_content(void **state)
     end(&r);
 }
 
+#define TWO_LOGS                                                                               \
+    "c2s {'id':5,'method':'tools/call','params':{'name':'first'}}\n"                           \
+    "s2c {'method':'notifications/message','params':{'data':1}}\n"                             \
+    "s2c {'id':5,'result':{}}\n"                                                               \
+    "c2s {'id':6,'method':'tools/call','params':{'name':'second'}}\n"                          \
+    "s2c {'method':'notifications/message','params':{'data':2}}\n"                             \
+    "s2c {'method':'notifications/message','params':{'data':3}}\n"                             \
+    "s2c {'id':6,'result':{}}\n"
+
+static void notifications_of_a_later_call_are_not_those_of_an_earlier_one(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, INITIALIZE TWO_LOGS);
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    buf_clear(&r.run.actions);
+    engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':2}}");
+    engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':3}}");
+    engine_run_terse(&r.run, "{'id':3,'result':{}}");
+    engine_run_timer(&r.run, r.verify.settle_timer);
+    assert_true(engine_run_has(&r.run.actions, "3 tools/call second: passed\n"));
+    assert_true(engine_run_has(
+        &r.run.actions, "2 tools/call first: failed content [notification-missing ]\n"));
+    end(&r);
+}
+
+static void a_late_notification_may_come_during_the_next_call(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, INITIALIZE TWO_LOGS);
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    buf_clear(&r.run.actions);
+    for (unsigned i = 0; i < 3; i++)
+        engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':1}}");
+    engine_run_terse(&r.run, "{'id':3,'result':{}}");
+    assert_true(engine_run_has(&r.run.actions, "3 tools/call second: passed\n"));
+    assert_true(engine_run_has(&r.run.actions, "2 tools/call first: passed\n"));
+    end(&r);
+}
+
+static void calls_that_are_open_at_the_same_time_need_one_notification_each(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, INITIALIZE "c2s {'id':5,'method':'tools/call','params':{'name':'first'}}\n"
+                        "c2s {'id':6,'method':'tools/call','params':{'name':'second'}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':1}}\n"
+                        "s2c {'method':'notifications/message','params':{'data':2}}\n"
+                        "s2c {'id':5,'result':{}}\n"
+                        "s2c {'id':6,'result':{}}\n");
+    begin(&r);
+    shake_hands(&r);
+    engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':1}}");
+    engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':2}}");
+    engine_run_terse(&r.run, "{'id':2,'result':{}}");
+    engine_run_terse(&r.run, "{'id':3,'result':{}}");
+    assert_true(engine_run_has(&r.run.actions, "2 tools/call first: passed\n"));
+    assert_true(engine_run_has(&r.run.actions, "3 tools/call second: passed\n"));
+    end(&r);
+}
+
 static void a_missing_kind_of_notification_is_one_finding(void **state)
 {
     struct rig r;
@@ -712,6 +781,9 @@ int main(void)
         cmocka_unit_test(a_missing_kind_of_notification_fails_after_a_moment),
         cmocka_unit_test(a_missing_kind_of_notification_is_one_finding),
         cmocka_unit_test(a_notification_may_come_later_and_with_other_content),
+        cmocka_unit_test(notifications_of_a_later_call_are_not_those_of_an_earlier_one),
+        cmocka_unit_test(a_late_notification_may_come_during_the_next_call),
+        cmocka_unit_test(calls_that_are_open_at_the_same_time_need_one_notification_each),
         cmocka_unit_test(a_server_that_closes_fails_open_calls_and_blocks_the_rest),
         cmocka_unit_test(a_failed_initialize_blocks_the_rest),
         cmocka_unit_test(another_protocol_version_has_a_hint),
