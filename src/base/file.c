@@ -211,6 +211,54 @@ bool file_rename(const struct sys *sys, const char *at, const char *path, bool r
     return sys_retry_rename(sys, at, path) == 0 || err_cannot(e, "write", path, errno);
 }
 
+/* Looks a path up, following links. */
+static bool look_up(const struct sys *sys, const char *path, struct stat *st)
+{
+    int fd = sys_retry_open(sys, path, O_PATH, 0);
+    bool ok;
+
+    if (fd < 0)
+        return false;
+    ok = sys_retry_fstat(sys, fd, st) == 0;
+    sys->close(sys, fd);
+    return ok;
+}
+
+static bool look_up_folder(const struct sys *sys, const char *path, struct stat *st)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[PATH_MAX];
+
+    if (!slash)
+        return look_up(sys, ".", st);
+    if ((size_t)(slash - path) >= sizeof folder)
+        return false;
+    memcpy(folder, path, (size_t)(slash - path) + 1);
+    folder[slash == path ? 1 : slash - path] = '\0';
+    return look_up(sys, folder, st);
+}
+
+static const char *last_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+bool file_is_same_place(const struct sys *sys, const char *a, const char *b)
+{
+    struct stat at_a, at_b;
+    bool has_a, has_b;
+
+    if (strcmp(a, b) == 0)
+        return true;
+    has_a = look_up(sys, a, &at_a);
+    has_b = look_up(sys, b, &at_b);
+    if (!has_a && !has_b && strcmp(last_name(a), last_name(b)) == 0)
+        has_a = has_b = look_up_folder(sys, a, &at_a) && look_up_folder(sys, b, &at_b);
+    return has_a && has_b && at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+}
+
 bool file_can_write_fd(int fd, struct err *e)
 {
     int how = fcntl(fd, F_GETFL);

@@ -68,6 +68,10 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
  * that reached the file, also on failure. */
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
+/* Returns whether two paths name the same file, or would if it were created: "a", "./a" and a
+ * link to "a". A path that cannot be looked up is the same only if it is spelled alike. */
+bool file_is_same_place(const struct sys *sys, const char *a, const char *b);
+
 /* Checks that the user may write to an existing file; does not change it. */
 bool file_can_modify(const struct sys *sys, const char *path, struct err *e) MUST_CHECK;
 

@@ -408,7 +408,9 @@ static bool check_report_files(struct replay_command *r, struct err *e)
     const struct session_report out = session_report_of(r);
     const struct report_files_target target = session_report_target(&out);
 
-    return report_files_check(&r->reports, &target, r->path, e);
+    return report_files_check(&r->reports, &target, r->path, e) &&
+           (!r->args->record.pending ||
+            report_files_check(&r->reports, &target, r->args->record.pending, e));
 }
 
 static void put_verdict(void *report, const struct call_verdict *v)

@@ -155,9 +155,6 @@ bool report_files_parse(struct report_files *r, const struct str_list *values, s
         f->format = parse_value(values->at[i], &f->path);
         if (!*f->path)
             return err_set(e, ERR_USAGE, "'--report %s' names no file", values->at[i]);
-        for (size_t k = 0; k < i; k++)
-            if (str_eq(str_z(r->files[k].path), str_z(f->path)))
-                return err_set(e, ERR_USAGE, "two reports cannot be written to '%s'", f->path);
         r->count++;
         open_output(f);
     }
@@ -175,9 +172,11 @@ static bool check_file(const char *path, const struct report_files_target *targe
         return target->write_stdout || err_set(e, ERR_USAGE,
                                                "the report cannot be written to standard "
                                                "output, which belongs to the client");
-    if (input && str_eq(str_z(path), str_z(input)))
+    if (input && file_is_same_place(target->sys, path, input))
         return err_set(e, ERR_USAGE,
-                       "the report cannot be written to '%s': it is the recording", path);
+                       "the report cannot be written to '%s': the command reads or writes "
+                       "that file",
+                       path);
     if (!atomic_file_open(&temp, &f, target->sys, path, target->replace, e))
         return false;
     atomic_file_abort(&temp, &f);
@@ -187,9 +186,15 @@ static bool check_file(const char *path, const struct report_files_target *targe
 bool report_files_check(const struct report_files *r, const struct report_files_target *target,
                         const char *input, struct err *e)
 {
-    for (size_t i = 0; i < r->count; i++)
-        if (!check_file(r->files[i].path, target, input, e))
+    for (size_t i = 0; i < r->count; i++) {
+        const char *path = r->files[i].path;
+
+        for (size_t k = 0; k < i; k++)
+            if (file_is_same_place(target->sys, r->files[k].path, path))
+                return err_set(e, ERR_USAGE, "two reports cannot be written to '%s'", path);
+        if (!check_file(path, target, input, e))
             return false;
+    }
     return true;
 }
 

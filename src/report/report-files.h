@@ -42,12 +42,13 @@ void report_files_init(struct report_files *r, struct verdict_report *other);
 void report_files_release(struct report_files *r);
 
 /* Adds a file for each value. The values are borrowed until the release. ERR_USAGE for a value
- * without a file name, and for a file that is named twice. */
+ * without a file name. */
 bool report_files_parse(struct report_files *r, const struct str_list *values,
                         struct err *e) MUST_CHECK;
 
-/* Checks that all files can be written, by creating temporary files. `input` is the file that
- * the command reads: a report in its place is ERR_USAGE. */
+/* Checks that all files can be written, by creating temporary files. `input` is a file that the
+ * command reads or writes, or NULL: a report in its place is ERR_USAGE, in any spelling of its
+ * path, and so are two reports in one file. */
 bool report_files_check(const struct report_files *r, const struct report_files_target *target,
                         const char *input, struct err *e) MUST_CHECK;
 

@@ -316,7 +316,7 @@ def test_a_report_never_replaces_an_input(tmp_path, command):
     done = subprocess.run([PROGRAM, *command.split(), "--force", "--report", "junit=a"], cwd=tmp_path, capture_output=True, text=True,
                           timeout=SECONDS)
     assert (tmp_path / "a").read_bytes() == before
-    assert done.returncode == 2 and done.stderr == "mcpreel: the report cannot be written to 'a': it is the recording\n"
+    assert done.returncode == 2 and done.stderr == "mcpreel: the report cannot be written to 'a': the command reads or writes that file\n"
 
 
 def test_the_contract_of_the_mirror_has_the_same_places(tmp_path):

@@ -58,7 +58,7 @@ def test_a_server_that_fails_is_in_the_report(record):
 @pytest.mark.parametrize("words, reason", [
     (["--report", "junit=r.xml"], "as JSON only"),
     (["--report", "-"], "which belongs to the client"),
-    (["--report", "a.jsonl"], "it is the recording"),
+    (["--report", "a.jsonl"], "reads or writes that file"),
     (["--report", "old"], "it exists already"),
     (["--report", "no/r"], "there is no folder 'no'"),
 ])

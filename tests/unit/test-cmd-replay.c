@@ -312,7 +312,8 @@ static void how_it_went_is_reported(void **state)
           "mcpreel: cannot write 'report': it exists already\n"
           "  choose another name, or add --force to replace it\n");
     check(PROGRAM_WORDS("-q", "replay", "--force", "--report", "file", "file"), "", 2, "",
-          "mcpreel: the report cannot be written to 'file': it is the recording\n");
+          "mcpreel: the report cannot be written to 'file': the command reads or writes that "
+          "file\n");
     assert_int_equal(unlink("report"), 0);
     check(PROGRAM_WORDS("-q", "--json", "replay", "file"), REQUEST("1", "b", "1"), 0,
           "{\"id\":1,\"result\":{\"is\":\"b\"}}\n", REPORT);

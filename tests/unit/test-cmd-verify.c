@@ -69,7 +69,8 @@ static void the_calls_to_update_are_numbers_of_one_recording(void **state)
     assert_run(d, "mcpreel verify --report=r --dry-run a.jsonl", 2, "",
                "mcpreel: '--dry-run' cannot be combined with '--report'\n");
     assert_run(d, "mcpreel verify --report=b.jsonl a.jsonl b.jsonl -- sh", 2, "",
-               "mcpreel: the report cannot be written to 'b.jsonl': it is the recording\n");
+               "mcpreel: the report cannot be written to 'b.jsonl': the command reads or "
+               "writes that file\n");
 }
 
 static void a_recording_without_requests_is_unusable(void **state)

@@ -830,6 +830,37 @@ static void a_file_version_detects_changes(void **state)
     file_close(&f, &e);
 }
 
+static void assert_same_place(const char *a, const char *b, bool want)
+{
+    assert_int_equal(file_is_same_place(&sys_real, a, b), want);
+    assert_int_equal(file_is_same_place(&sys_real, b, a), want);
+}
+
+static void a_file_is_the_same_place_in_any_spelling(void **state)
+{
+    struct buf path;
+
+    buf_init(&path, 4096);
+    temp_dir_put("there", STR("x"));
+    temp_dir_put("other", STR("x"));
+    assert_int_equal(mkdir("folder", 0700), 0);
+    assert_int_equal(symlink("there", "link"), 0);
+    assert_int_equal(symlink("missing", "dangling"), 0);
+    assert_same_place("there", "./there", true);
+    assert_same_place("there", "folder/../there", true);
+    assert_same_place("there", "link", true);
+    assert_same_place("there", "other", false);
+    assert_same_place("there", "missing", false);
+    buf_printf(&path, "%s/missing", (const char *)*state);
+    assert_same_place("missing", "./missing", true);
+    assert_same_place("missing", buf_z(&path), true);
+    assert_same_place("missing", "folder/missing", false);
+    assert_same_place("missing", "no/missing", false);
+    assert_same_place("missing", "dangling", false);
+    assert_same_place("/missing", "//missing", true);
+    buf_release(&path);
+}
+
 static void owner_and_mode_are_copied_or_the_reason_is_reported(void **state)
 {
     static const struct {
@@ -885,6 +916,7 @@ static void file_is_writable_depends_on_its_mode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_TEMP_DIR(a_file_is_the_same_place_in_any_spelling),
         IN_TEMP_DIR(written_bytes_are_read_back),
         IN_TEMP_DIR(a_file_may_be_closed_twice_or_without_open),
         IN_TEMP_DIR(descriptors_are_not_inherited),

@@ -37,8 +37,15 @@ static void a_file_that_cannot_be_written_is_reported_first(void **state)
     check_rejected(LIST(""), NULL, ERR_USAGE, "'--report ' names no file");
     check_rejected(LIST("junit=a", "json=a"), NULL, ERR_USAGE,
                    "two reports cannot be written to 'a'");
-    check_rejected(LIST("a", "junit=b"), "b", ERR_USAGE,
-                   "the report cannot be written to 'b': it is the recording");
+    check_rejected(LIST("junit=a", "json=./a"), NULL, ERR_USAGE,
+                   "two reports cannot be written to './a'");
+    check_rejected(
+        LIST("a", "junit=./there"), "there", ERR_USAGE,
+        "the report cannot be written to './there': the command reads or writes that "
+        "file");
+    check_rejected(
+        LIST("a", "junit=b"), "b", ERR_USAGE,
+        "the report cannot be written to 'b': the command reads or writes that file");
     check_rejected(
         LIST("a", "github=-"), NULL, ERR_USAGE,
         "the report cannot be written to standard output, which belongs to the client");

@@ -490,8 +490,8 @@ static void notifications_of_a_later_call_are_not_those_of_an_earlier_one(void *
     engine_run_terse(&r.run, "{'id':3,'result':{}}");
     engine_run_timer(&r.run, r.verify.settle_timer);
     assert_true(engine_run_has(&r.run.actions, "3 tools/call second: passed\n"));
-    assert_true(engine_run_has(
-        &r.run.actions, "2 tools/call first: failed content [notification-missing ]\n"));
+    assert_true(engine_run_has(&r.run.actions,
+                               "2 tools/call first: failed content [notification-missing ]\n"));
     end(&r);
 }
 
