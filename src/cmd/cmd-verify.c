@@ -817,6 +817,26 @@ static int verify_files(struct verify_command *c, const struct operands *in, str
     return worst;
 }
 
+/* With --update a recording that cannot be opened is an error before anything is sent. A number
+ * in its place was meant for the option. */
+static bool check_updated_files(const struct sys *sys, const struct operands *in, struct err *e)
+{
+    uint64_t n;
+
+    for (size_t i = 0; i < in->count; i++) {
+        struct file f;
+        struct err ignored = ERR_NONE;
+
+        if (!file_open(&f, sys, in->at[i], e)) {
+            if (str_parse_u64(str_z(in->at[i]), &n))
+                err_hint(e, "to update call %s only: --update=%s", in->at[i], in->at[i]);
+            return false;
+        }
+        file_close(&f, &ignored);
+    }
+    return true;
+}
+
 static bool check_update(const struct verify_args *args, const struct operands *in,
                          struct err *e)
 {
@@ -856,7 +876,7 @@ static bool check_inputs(const struct app *app, const struct verify_args *args,
     for (size_t i = 0; i < in->count; i++)
         if (file_is_stdio(in->at[i]))
             return err_set(e, ERR_USAGE, "cannot read the recording from standard input");
-    return true;
+    return !args->update.count || check_updated_files(app->sys, in, e);
 }
 
 static int verify_run(const struct app *app, const void *options, const struct operands *in,

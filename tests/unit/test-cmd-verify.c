@@ -64,6 +64,9 @@ static void the_calls_to_update_are_numbers_of_one_recording(void **state)
     cli_put_file(d, "a.jsonl", INITIALIZE);
     assert_run(d, "mcpreel verify --update=x a.jsonl -- sh", 2, "",
                "mcpreel: option '--update': 'x' is not the number of a call\n");
+    assert_run(d, "mcpreel verify --update 8 a.jsonl -- sh", 3, "",
+               "mcpreel: cannot read '8': No such file or directory\n"
+               "  to update call 8 only: --update=8\n");
     assert_run(d, "mcpreel verify --update=1 a.jsonl a.jsonl -- sh", 2, "",
                "mcpreel: '--update=1' takes one recording, not 2\n");
     assert_run(d, "mcpreel verify --report=r --dry-run a.jsonl", 2, "",
