@@ -384,6 +384,12 @@ FAULTS = [
           "tests/golden/bad.case:1: a sentence begins with 'What'",
           "tests/unit/bad.h:4: name who acts: 'nob" "ody'",
           "tools/bad.txt:1: a sentence begins with 'Of'"),
+    fault("check-text", "a word that hides who acts, in an example",
+          {"examples/bad/README.md": "Who" " asks gets it.\n", "examples/bad/server.py": '"""Nob' 'ody asks."""\nx = "who' 'ever"\n',
+           "examples/bad/ci.sh": "# Of" " two the last.\n"},
+          "examples/bad/README.md:1: a sentence begins with 'Who'",
+          "examples/bad/ci.sh:1: a sentence begins with 'Of'",
+          "examples/bad/server.py:1: name who acts: 'Nob" "ody'"),
     fault("check-text", "a test without a subject in its name",
           {"tests/test_who_asks.py": "def test_what_is_left():\n    pass\n\n\ndef test_of_two_one():\n    pass\n\n\n"
                                      "def test_nob" "ody_asks():\n    pass\n\n\ndef test_whatever_offers():\n    pass\n",
