@@ -10,6 +10,7 @@ skips are repeated at the end of the output, so that they are not taken for pass
 import functools
 import os
 import pathlib
+import platform
 import signal
 import subprocess
 from dataclasses import dataclass
@@ -99,6 +100,21 @@ def installed(group):
 def peer_home():
     """Where a group of tools/peers is installed, by its name."""
     return installed
+
+
+@pytest.fixture(scope="session")
+def build_wheels(mcpreel):
+    """Build the wheels of packages of this repository, with the program under test, into a folder."""
+    python = installed("python-tools") / "bin/python"
+    env = {"MCPREEL_PROGRAM": os.fspath(mcpreel), "MCPREEL_WHEEL_PLATFORM": f"linux_{platform.machine()}"}
+
+    def build(folder, *packages):
+        for package in packages:
+            ran = run_command([python, "-m", "hatchling", "build", "-t", "wheel", "-d", folder], cwd=ROOT / package, env=env)
+            assert ran.code == 0, ran
+        return sorted(folder.glob("*.whl"))
+
+    return build
 
 
 @pytest.fixture(scope="session")

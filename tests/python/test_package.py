@@ -131,13 +131,9 @@ def test_a_missing_program_is_named_with_what_to_do(monkeypatch, tmp_path):
         mcpreel.find_program()
 
 
-def test_a_wheel_installs_the_program_and_the_plugin(tools, tmp_path):
-    tag = f"linux_{platform.machine()}"
-    env = {"PATH": "/usr/bin:/bin", "MCPREEL_PROGRAM": str(PROGRAM), "MCPREEL_WHEEL_PLATFORM": tag}
-    p = run(tools, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path, cwd=ROOT / "python", env=env)
-    assert p.returncode == 0, p.stdout
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name.endswith(f"-py3-none-{tag}.whl")
+def test_a_wheel_installs_the_program_and_the_plugin(build_wheels, tmp_path):
+    (wheel,) = build_wheels(tmp_path, "python")
+    assert wheel.name.endswith(f"-py3-none-linux_{platform.machine()}.whl")
     assert any(name.endswith(".data/scripts/mcpreel") for name in zipfile.ZipFile(wheel).namelist())
     venv.create(tmp_path / "venv", with_pip=True)
     p = run(tmp_path / "venv/bin/pip", "install", "--no-index", "--no-deps", wheel)
@@ -148,15 +144,12 @@ def test_a_wheel_installs_the_program_and_the_plugin(tools, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def switched(tools, tmp_path_factory):
+def switched(build_wheels, tmp_path_factory):
     """A virtual environment with the wheels mcpreel and mcpreel-mcp-recorder."""
     home = tmp_path_factory.mktemp("switched")
-    env = {"PATH": "/usr/bin:/bin", "MCPREEL_PROGRAM": str(PROGRAM), "MCPREEL_WHEEL_PLATFORM": f"linux_{platform.machine()}"}
-    for package in ("python", "python-mcp-recorder"):
-        p = run(tools, "-m", "hatchling", "build", "-t", "wheel", "-d", home, cwd=ROOT / package, env=env)
-        assert p.returncode == 0, p.stdout
+    wheels = build_wheels(home, "python", "python-mcp-recorder")
     venv.create(home / "venv", with_pip=True)
-    p = run(home / "venv/bin/pip", "install", "--no-index", "--no-deps", *home.glob("*.whl"))
+    p = run(home / "venv/bin/pip", "install", "--no-index", "--no-deps", *wheels)
     assert p.returncode == 0, p.stdout
     return home / "venv"
 
