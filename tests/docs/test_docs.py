@@ -31,6 +31,7 @@ from docs_servers import HOSTS, INVALID_CERTIFICATES, VISITOR, LocalHosts, scrip
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted(page for page in (ROOT / "examples").glob("**/README.md") if "node_modules" not in page.parts)
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
 RUN = ("sh", "sh server", "console", "json config", "yaml steps", "yaml script", "yaml hooks")
@@ -242,7 +243,7 @@ def anchors(page):
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+@pytest.mark.parametrize("page", [*PAGES, *EXAMPLES], ids=lambda p: str(p.relative_to(ROOT)))
 def test_every_link_has_a_target(page):
     for target, anchor in LINK.findall(page.read_text()):
         there = page.parent / target if target else page
