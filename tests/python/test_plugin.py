@@ -1,5 +1,6 @@
 """The pytest plugin: each test here runs a pytest of its own on a small test file."""
 import json
+import re
 
 import pytest
 
@@ -77,6 +78,16 @@ def test_rewrite_replaces_the_recording(tests):
     assert "Lisbon" not in recorded
 
 
+def test_only_the_owner_can_read_a_new_recording_and_an_old_one_keeps_its_mode(tests):
+    t = tests(HTTP)
+    t.run()
+    recording = t.folder / t.files("recordings/**/*.jsonl")[0]
+    assert recording.stat().st_mode & 0o777 == 0o600
+    recording.chmod(0o644)
+    assert t.run("--mcp-mode=rewrite")[1] == {"passed": 1}
+    assert recording.stat().st_mode & 0o777 == 0o644
+
+
 def test_in_ci_a_missing_recording_is_an_error_that_says_how_to_record(tests):
     code, found, text = tests(HTTP).run(CI="true")
     assert (code, found) == (1, {"error": 1}), text
@@ -150,6 +161,14 @@ test_changed = mcp_suite("demo.jsonl", server=[*SERVER, "--changed"])
     assert "tools/call divide" in text
     assert '- "cannot divide 1 by zero"  recorded' in text
     assert '+ "division by zero"  live' in text
+
+
+def test_the_names_that_pytest_shows_select_a_test_of_a_suite(tests, recording):
+    t = tests('test_same = mcp_suite("demo.jsonl", server=SERVER)')
+    _, _, text = t.run("-vv")  # beside -q: as -v
+    shown = re.search(r"^(test_it\.py::test_same::demo\.jsonl:\d+ tools/list) PASSED", text, re.M)
+    assert shown, text
+    assert t.run(shown[1])[1] == {"passed": 1}
 
 
 def test_a_suite_without_recordings_is_an_error(tests):

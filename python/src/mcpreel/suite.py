@@ -120,7 +120,8 @@ class _SuiteItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[os.PathLike[str], int, str]:
-        return self._file, 0, self.name
+        # Not the name alone: pytest -v would replace each '.' of it by '::'.
+        return self._file, 0, f"{self.parent.name if self.parent else ''}: {self.name}"
 
 
 class _UnreadableItem(_SuiteItem):

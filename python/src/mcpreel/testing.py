@@ -187,7 +187,9 @@ class McpServer:
         """Make the new recording, if there is one, the recording of the test."""
         for pending in self._pending():
             new = self.recording.with_name(f".{self.recording.name}.{os.getpid()}")
-            shutil.copyfile(pending, new)
+            shutil.copy(pending, new)  # with its mode: only the owner can read a new recording
+            if self.recording.exists():
+                shutil.copymode(self.recording, new)
             os.replace(new, self.recording)
 
     def keep_traces(self, stem: Path) -> None:
