@@ -571,7 +571,10 @@ static void report_error(struct verify_file *f, const struct err *e)
     count_findings(c, &finding, 1);
     c->report->end(c->report, &(struct verdict_report_result){ .totals = &c->totals,
                                                                .exit_code = app_exit_code(e) });
-    buf_clear(&c->text); /* the user sees the error itself */
+    if (c->app->json && c->several)
+        flush_text(c);
+    else
+        buf_clear(&c->text); /* the user sees the error itself */
 }
 
 /* "a, b" */

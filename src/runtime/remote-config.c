@@ -211,5 +211,6 @@ const char *remote_config_mcp_recorder_url(const char *target, struct arena *a)
 
     while (url.len && url.at[url.len - 1] == '/')
         url.len--;
-    return str_ends(url, STR("/mcp")) ? target : arena_printf(a, "%.*s/mcp", STR_ARG(url)).at;
+    return str_ends(url, STR("/mcp")) ? arena_z(a, url)
+                                      : arena_printf(a, "%.*s/mcp", STR_ARG(url)).at;
 }

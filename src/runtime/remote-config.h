@@ -37,7 +37,7 @@ bool remote_config_read(struct remote_config *r, const struct app *app,
 void remote_config_release(struct remote_config *r);
 
 /* Returns the URL that mcp-recorder uses for a target: '/mcp' is appended unless it ends with
- * it. Borrowed, or in `a`. */
+ * it, without slashes behind it. In `a`. */
 const char *remote_config_mcp_recorder_url(const char *target, struct arena *a);
 
 /* Returns whether the URL is https. */

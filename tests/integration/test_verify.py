@@ -527,6 +527,16 @@ def test_a_recording_that_cannot_be_verified_is_an_error_in_the_report_of_the_ot
     assert alone.code == 3 and not (tmp_path / "alone.xml").exists()
 
 
+def test_json_has_one_object_for_each_recording_also_for_an_unusable_one(mcpreel, run, session, demo, tmp_path):
+    files = [tmp_path / "missing.jsonl", session]
+    ran = run([mcpreel, "--json", "verify", *files, "--", *demo])
+    reports = [json.loads(line) for line in ran.out.splitlines()]
+    assert [report["file"] for report in reports] == [str(path) for path in files]
+    assert (ran.code, reports[0]["exit_code"], reports[1]["exit_code"]) == (3, 3, 0)
+    assert reports[0]["findings"][0]["rule"] == "not-verified"
+    assert run([mcpreel, "--json", "verify", files[0], "--", *demo]).out == b""
+
+
 def test_one_unusable_recording_does_not_stop_the_others(mcpreel, run, session, demo, tmp_path):
     report, broken = tmp_path / "report.json", tmp_path / "broken.jsonl"
     broken.write_text("no recording")
