@@ -2,10 +2,21 @@
 
 enum { EXIT_REASON_MAX = 4 * PEER_STDERR_MAX };
 
+/* Keeps the beginning of the first line that cannot be a message. */
+static void keep_noise(struct buf *first, struct str line)
+{
+    line = str_trim(line);
+    if (first->len || !line.len || line.at[0] == '{' || line.at[0] == '[')
+        return;
+    buf_add(first,
+            str_n(line.at, line.len < PEER_LINES_NOISE_MAX ? line.len : PEER_LINES_NOISE_MAX));
+}
+
 static void on_message(void *to, struct str message)
 {
     struct peer_lines *s = to;
 
+    keep_noise(&s->first_noise, message);
     driver_lines_add(&s->lines, message);
 }
 
@@ -71,6 +82,7 @@ void peer_lines_init(struct peer_lines *s, struct driver *driver, enum event_kin
     *s = (struct peer_lines){ .stderr_level = level, .events = events, .to = to };
     driver_lines_init(&s->lines, driver, kind, TO_CLIENT);
     buf_init(&s->exit_reason, EXIT_REASON_MAX);
+    buf_init(&s->first_noise, PEER_LINES_NOISE_MAX);
 }
 
 void peer_lines_release(struct peer_lines *s)
@@ -78,6 +90,7 @@ void peer_lines_release(struct peer_lines *s)
     peer_free(s->peer);
     driver_lines_release(&s->lines);
     buf_release(&s->exit_reason);
+    buf_release(&s->first_noise);
 }
 
 bool peer_lines_start(struct peer_lines *s, struct loop *l, const struct peer_target *target,

@@ -9,6 +9,8 @@
 #include "runtime/driver.h"
 #include "runtime/peer.h"
 
+enum { PEER_LINES_NOISE_MAX = 200 }; /* bytes of `first_noise` */
+
 struct peer_lines_events {
     void (*closed)(void *to); /* no message follows; once. May be NULL */
     /* It ended; once, last. `why` is a sentence with the last line of its stderr, valid until
@@ -27,6 +29,7 @@ struct peer_lines {
     void *to;
     struct peer *peer; /* NULL until the start */
     struct buf exit_reason;
+    struct buf first_noise; /* the beginning of its first line that cannot be a message */
     bool exited;
 };
 

@@ -116,6 +116,19 @@ static const char *status_hint(unsigned status)
                          : "check that the URL is that of an MCP endpoint";
 }
 
+/* A process that wrote something else than messages is not, or not only, an MCP server. */
+static bool hint_at_output(const struct run_client *c, struct err *e, const char *otherwise)
+{
+    struct str noise = buf_str(&c->server.first_noise);
+
+    if (noise.len)
+        return err_hint(e,
+                        "its standard output has text that is no MCP message: '%.*s'\n"
+                        "is it an MCP server on stdio?",
+                        STR_ARG(noise));
+    return err_hint(e, "%s", otherwise);
+}
+
 bool run_client_explain_silence(const struct run_client *c, const struct peer_target *target,
                                 struct err *e)
 {
@@ -141,9 +154,12 @@ bool run_client_explain_silence(const struct run_client *c, const struct peer_ta
     if (end->exit_text.len && !end->stop_reason.len && !c->timed_out && !c->ended) {
         err_set(e, ERR_PEER, "%.*s before it responded%s%.*s",
                 STR_ARG(buf_str(&end->exit_text)), colon, STR_ARG(buf_str(&end->last_stderr)));
-        return err_hint(e, "-v shows its standard error");
+        return hint_at_output(c, e,
+                              end->last_stderr.len
+                                  ? "-v shows its standard error"
+                                  : "it wrote nothing; is it an MCP server on stdio?");
     }
     err_set(e, ERR_PEER, "'%s' did not respond%s%.*s", name, colon,
             STR_ARG(buf_str(&end->last_stderr)));
-    return err_hint(e, "is it an MCP server on stdio? --timeout gives it more time");
+    return hint_at_output(c, e, "is it an MCP server on stdio? --timeout gives it more time");
 }

@@ -91,12 +91,15 @@ def test_a_report_that_cannot_be_written_is_found_before_anything_is_sent(mcpree
 @pytest.mark.parametrize("command, expected_text", [
     (["./no-such-program"], "no-such-program"),
     (["sh", "-c", "echo broken >&2; exit 3"], "ended with exit code 3 before it responded: broken"),
+    (["sh", "-c", "echo hello"], "text that is no MCP message: 'hello'"),
+    (["sh", "-c", "echo hello; exec sleep 20"], "text that is no MCP message: 'hello'"),
+    (["true"], "it wrote nothing; is it an MCP server on stdio?"),
     (["cat"], "'cat' does not speak MCP: the server sent the request back"),
-], ids=["not there", "exits", "echoes"])
+], ids=["not there", "exits", "prints and exits", "prints", "prints nothing", "echoes"])
 def test_a_server_without_mcp_gives_one_error(mcpreel, run, session, tmp_path, command, expected_text):
     file = tmp_path / "copy.jsonl"
     file.write_bytes(session.read_bytes())
-    for options in ([], ["--update"]):
+    for options in (["--timeout", "500ms"], ["--timeout", "500ms", "--update"]):
         ran = run([mcpreel, "verify", *options, file, "--", *command])
         assert ran.code == 4 and ran.out == b"" and expected_text.encode() in ran.err and ran.err.count(b"mcpreel:") == 1, str(ran)
     assert file.read_bytes() == session.read_bytes()
