@@ -1,4 +1,5 @@
-/* base/appender.h - appends whole lines to a file without waiting long for the disk.
+/* base/appender.h - appends whole lines to a file without waiting long for the disk: queues
+ * them while it is slow or full, and counts those that are dropped.
  *
  * In the healthy state a line is in the file when appender_add_lines() returns. The writer
  * thread makes the write and the caller waits for it, at most `slow_us`. If lines arrive so

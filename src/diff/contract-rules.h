@@ -1,5 +1,5 @@
-/* diff/contract-rules.h - the rules about changes of a server's surface: ids, severities,
- * profiles.
+/* diff/contract-rules.h - says how severe each change of a server's surface is: breaking,
+ * risky, safe and so on. Ids, severities and profiles of the rules.
  *
  * An id never changes. The part before its last dot is the thing that changed; the change in
  * the other direction has a rule with the same part and the opposite action.

@@ -1,4 +1,4 @@
-/* engine/engine.h - the contract between an engine and its driver: events in, actions out.
+/* engine/engine.h - the interface between an engine and its driver: events in, actions out.
  *
  * An engine does no I/O and asks no clock. The driver performs the actions in order and reports
  * their outcome as events; each event carries the time it happened. An engine that has put

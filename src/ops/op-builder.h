@@ -1,4 +1,4 @@
-/* ops/op-builder.h - builds operations from records.
+/* ops/op-builder.h - finds the operation that each message belongs to.
  *
  * A sink that attributes every message to an operation (ops/operation.h) and reports to a
  * consumer as it goes. Keeps only the numbers of messages: files may be larger than memory.

@@ -1,4 +1,5 @@
-/* report/op-stats-text.h - writes the cells of a row of ops/op-stats.h for a terminal. */
+/* report/op-stats-text.h - writes the cells of tables that inspect and stats share, and the
+ * table of context cost, for a terminal. */
 #ifndef REPORT_OP_STATS_TEXT_H
 #define REPORT_OP_STATS_TEXT_H
 

@@ -1,4 +1,4 @@
-/* report/server-stats-text.h - writes statistics of many recordings for a terminal. */
+/* report/server-stats-text.h - writes the tables of stats for a terminal. */
 #ifndef REPORT_SERVER_STATS_TEXT_H
 #define REPORT_SERVER_STATS_TEXT_H
 

@@ -1,4 +1,5 @@
-/* runtime/run-scenario.h - runs one scenario against a server and writes the recording of it.
+/* runtime/run-scenario.h - runs the engine of a scenario with a server, and writes the
+ * recording.
  *
  * The file gets its name when the scenario has succeeded, and replaces an older one then. After
  * a failure, and if nothing was recorded, the older one stays. A cassette has the messages

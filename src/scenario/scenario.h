@@ -1,5 +1,5 @@
-/* scenario/scenario.h - runs one scenario against a server: handshake, actions in order, and a
- * verdict on each request.
+/* scenario/scenario.h - the engine of one scenario: decides which request is sent next, and
+ * gives a verdict on each response.
  *
  *   BEGIN      -> INITIALIZE [EVENT_OPENED: initialize is sent]
  *   INITIALIZE -> ACTION     [its result: notifications/initialized and the first request are
