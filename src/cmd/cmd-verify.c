@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/shell-split.h"
 #include "base/term.h"
+#include "base/units.h"
 #include "cmd/call-filter.h"
 #include "cmd/command.h"
 #include "cmd/remote-options.h"
@@ -525,6 +526,28 @@ static void add_next_step(struct verify_command *c, struct verdict_report_result
     result->step_count = 1;
 }
 
+/* Writes the accepted responses. Warns if a text of them matches any text from now on. */
+static bool write_update(struct verify_file *f)
+{
+    struct verify_command *c = f->command;
+    struct buf text;
+    uint64_t hidden;
+
+    if (!recording_update_write(&f->update, &c->output_error))
+        return false;
+    hidden = recording_update_hidden(&f->update);
+    if (!hidden)
+        return true;
+    buf_init(&text, 256);
+    units_write_count(&text, hidden, "text was accepted", "texts were accepted");
+    log_printf(c->app->log, LOG_WARN,
+               "%s as a placeholder alone, which any text matches: the recorded text had a "
+               "secret, and the server returned another text",
+               buf_z(&text));
+    buf_release(&text);
+    return true;
+}
+
 /* Returns the exit code for the recording. If the server never responded nothing was verified,
  * and the error says all. */
 static int end_report(struct verify_file *f, int64_t start_us, bool ok, const struct err *e)
@@ -544,8 +567,7 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     }
     c->totals.duration_us = clock_mono_us() - start_us;
     result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;
-    if (ok && c->totals.updated && c->output_error.kind == ERR_OK &&
-        !recording_update_write(&f->update, &c->output_error))
+    if (ok && c->totals.updated && c->output_error.kind == ERR_OK && !write_update(f))
         result.exit_code = app_exit_code(&c->output_error);
     add_next_step(c, &result, &step);
     c->report->end(c->report, &result);

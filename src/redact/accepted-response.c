@@ -159,6 +159,7 @@ static void merge_redacted(struct accepted_response *a, struct json_val recorded
                is_as_redacted(a, text, json_text(live, &a->arena))) {
         return;
     } else {
+        a->hidden++;
         buf_init(&raw, LIMIT_LINE);
         json_write_str(&raw, placeholder);
         add_edit(a, live, buf_str(&raw));

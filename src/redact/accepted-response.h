@@ -27,6 +27,7 @@ struct redacted_response {
 struct accepted_response {
     struct buf text;     /* the new message, on one line if both given ones are */
     struct buf redacted; /* JSON array of pointers; empty: none */
+    uint64_t hidden;     /* texts of all responses that became a placeholder alone */
 
     /* Internal, for one response. */
     struct arena arena;

@@ -306,3 +306,8 @@ bool recording_update_write(struct recording_update *u, struct err *e)
         w.max_text = LIMIT_LINE;
     return file_rewrite_finish(&w, e);
 }
+
+uint64_t recording_update_hidden(const struct recording_update *u)
+{
+    return u->accepted.hidden;
+}

@@ -61,4 +61,8 @@ bool recording_update_add(struct recording_update *u, struct message_ref recorde
  * again. On failure the file stays as it was. */
 bool recording_update_write(struct recording_update *u, struct err *e) MUST_CHECK;
 
+/* Returns how many texts became a placeholder alone, which any text matches: the recorded one
+ * had a secret, and the live one may have it in another form. */
+uint64_t recording_update_hidden(const struct recording_update *u);
+
 #endif

@@ -459,6 +459,17 @@ def test_a_value_that_moved_is_not_accepted_in_plain(mcpreel, run, secret_repeat
     assert CANARY not in text and "now here: [REDACTED:CANARY_KEY]" in text and "planted-password" not in text
 
 
+def test_a_text_that_becomes_a_placeholder_alone_is_reported(mcpreel, run, session, demo, tmp_path):
+    file = tmp_path / "copy.jsonl"
+    file.write_text(session.read_text().replace("cannot divide 1 by zero", "old [REDACTED:KEY]"))
+    ran = run([mcpreel, "verify", "--update", file, "--", *demo])
+    assert ran.code == 0 and b"(1 updated)" in ran.out, str(ran)
+    assert b"warning: 1 text was accepted as a placeholder alone, which any text matches" in ran.err, str(ran)
+    assert '"[REDACTED:KEY]"' in file.read_text()
+    file.write_text(session.read_text().replace("cannot divide 1 by zero", "another text"))
+    assert b"placeholder" not in run([mcpreel, "verify", "--update", file, "--", *demo]).err
+
+
 def test_a_value_that_is_too_short_to_be_redacted_is_not_sent(mcpreel, run, secret_repeating_server):
     file, server = secret_repeating_server
     ran = run([mcpreel, "--json", "verify", file, "--", *server], env={"CANARY_KEY": "abc"})
