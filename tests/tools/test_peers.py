@@ -32,7 +32,7 @@ def run_on_bare_tree(run, bare_tree, command, ci=""):
     return run(command, cwd=bare_tree, env={"PATH": os.fspath(bare_tree / "bin"), "CI": ci})
 
 
-@pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("older", 10), ("conformance", 10), ("others", 10), ("browsers", 4)])
+@pytest.mark.parametrize("folder,least", [(".", 10), ("pins", 10), ("older", 10), ("conformance", 10), ("others", 10), ("browsers", 4), ("js", 10), ("vitest-5", 10)])
 def test_every_npm_package_is_pinned_by_hash_without_address(folder, least):
     packages = json.loads((LOCKS / folder / "package-lock.json").read_text())["packages"]
     assert len(packages) > least
@@ -85,7 +85,7 @@ def test_every_jar_is_pinned_by_hash_without_address():
 
 
 @pytest.mark.parametrize("group, program", [
-    ("npm", "npm"), ("npm-pins", "npm"), ("npm-older", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("go", "go"),
+    ("npm", "npm"), ("npm-pins", "npm"), ("npm-older", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("js", "npm"), ("vitest-5", "npm"), ("go", "go"),
     ("rmcp", "cargo"), ("java", "mvn")])
 def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare_tree, group, program):
     ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", group])
