@@ -1,0 +1,3 @@
+// The same for 'import': both kinds of module share one implementation.
+
+export * from './index.cjs';
