@@ -53,7 +53,7 @@ endurance: need-interop need-dist builds fuzz-build ## hours: fuzzing, soak, kil
 bench: need-bench all ## measure speed and size against baselines in the same run
 	@bench/run
 
-dist: need-dist ## build static programs and Python wheels for Linux in build/dist (10 minutes)
+dist: need-dist ## build static programs, wheels and npm packages for Linux in build/dist (10 minutes)
 	@tools/dist
 
 fuzz: fuzz-build ## each fuzz target for SECONDS_EACH=60 seconds

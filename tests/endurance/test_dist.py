@@ -38,7 +38,8 @@ def dist():
 
 def test_the_sums_are_those_of_the_files(dist):
     rows = [line.split("  ") for line in (dist / "SHA256SUMS").read_text().splitlines()]
-    assert len(rows) == 5  # two programs, a wheel for each, and the wheel with mcp-recorder's names
+    # Two programs, a wheel and an npm package for each, the wheel with mcp-recorder's names, and the npm package mcpreel.
+    assert len(rows) == 8
     assert {name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for _, name in rows} == {
         name: digest for digest, name in rows}
 
