@@ -3,7 +3,7 @@ import os
 import re
 
 import pytest
-from conftest import ROOT, Project, environment, peers, run
+from npm_project import ROOT, Project, environment, peers, run
 
 PAGE = (ROOT / "docs/javascript.md").read_text()
 FILES = {name: f"// {name}\n{text}" for name, text in re.findall(r"^```ts\n// (\S+)\n(.*?)^```", PAGE, re.M | re.S)}

@@ -8,7 +8,7 @@ import tarfile
 import time
 
 import pytest
-from conftest import CPU, PROGRAM, ROOT, environment, make_modules, peers, run, unpack, version
+from npm_project import CPU, PROGRAM, ROOT, environment, install, make_modules, peers, run, unpack, version
 
 OTHER = {"x64": "arm64", "arm64": "x64"}[CPU]
 
@@ -32,11 +32,10 @@ def test_the_package_of_a_platform_has_only_the_program(packages):
 
 @pytest.fixture(scope="module")
 def installed(packages, tmp_path_factory):
-    """A folder in which npm has installed both packages, without a registry."""
+    """A folder in which npm has installed both packages."""
     folder = tmp_path_factory.mktemp("installed")
     (folder / "package.json").write_text('{"private": true}')
-    p = run("npm", "install", "--offline", "--no-audit", "--no-fund", *packages.values(), cwd=folder, env=environment())
-    assert p.returncode == 0, p.stdout
+    install(folder, packages)
     return folder
 
 

@@ -2,7 +2,7 @@
 import json
 
 import pytest
-from conftest import PROGRAM
+from npm_project import PROGRAM
 
 HTTP = """
 test('finds the city', async ({ mcp }) => {
@@ -75,7 +75,9 @@ def test_rewrite_replaces_the_recording_if_the_test_passed(project, arguments, v
     assert t.run(*arguments, **variables)[1] == {"failed": 1}
     assert (t.folder / FILE).read_text() == before
     t.change("/Lisbon/", "/Oslo/")
-    code, found, text = t.run(*arguments, **variables)
+    with (t.folder / FILE).open() as reader:
+        code, found, text = t.run(*arguments, **variables)
+        assert reader.read() == before  # the new file replaced the old one, which is not written to
     assert (code, found) == (0, {"passed": 1}), text
     assert "Oslo" in (t.folder / FILE).read_text()
     assert "Lisbon" not in (t.folder / FILE).read_text()

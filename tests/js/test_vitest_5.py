@@ -1,6 +1,6 @@
 """The fixtures and matchers with Vitest 5, which needs a newer Node: one project with each of them."""
 import pytest
-from conftest import Project, make_modules, peers
+from npm_project import Project, make_modules, peers
 
 SOURCE = """
 test('finds the city', async ({ mcp }) => {
