@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build/mcpreel"))
@@ -83,7 +84,7 @@ import { findProgram, ReplayServer, run, verify } from 'mcpreel'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { afterEach, describe } from 'vitest'
+import { afterAll, afterEach, describe } from 'vitest'
 
 const SERVER = [findProgram(), 'demo', 'server']
 const test = mcpTest.with({ server: SERVER })
@@ -105,9 +106,17 @@ class Project:
         """Exit code, number of tests by outcome, and output."""
         p = run(self.node, self.folder / "node_modules/vitest/vitest.mjs", "run", "--reporter=verbose", *arguments,
                 cwd=self.folder, env=environment(**variables))
+        self.expect_no_process()
         line = re.search(r"^ +Tests +(.*)$", p.stdout, re.M)
         found = {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|skipped)", line[1] if line else "")}
         return p.returncode, found, p.stdout
+
+    def expect_no_process(self):
+        """No mcpreel with a file of this folder may outlive Vitest."""
+        end = time.monotonic() + 3
+        while left := [line for line in run("ps", "-ww", "-eo", "pid,args").stdout.splitlines() if f"{self.folder}/" in line]:
+            assert time.monotonic() < end, left
+            time.sleep(0.05)
 
     def change(self, before, after):
         path = self.folder / "it.test.ts"

@@ -106,9 +106,10 @@ function traceStem(task: Task): string {
   return path.join(root, 'mcp-traces', fileName([task.file.name, ...namesOf(task)]));
 }
 
-/** After all hooks of the test. */
+/** After all hooks of the test. A failure of another fixture may have skipped the end of ours. */
 async function settle(server: McpServer, task: Task): Promise<void> {
   try {
+    await server.finish();
     const passed = task.result?.state === 'pass';
     if (passed) server.accept();
     const traces = currentTraces();

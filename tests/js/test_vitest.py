@@ -426,7 +426,7 @@ describe('ignored', () => verifyRecordings('**/demo.jsonl', { server: [...SERVER
 
 
 def test_a_suite_takes_a_url(project, recording):
-    t = project("const real = await ReplayServer.start('demo.jsonl')\nverifyRecordings('demo.jsonl', { url: real.url })")
+    t = project("const real = await ReplayServer.start(`${import.meta.dirname}/demo.jsonl`)\nafterAll(async () => { await real.stop() })\nverifyRecordings('demo.jsonl', { url: real.url })")
     code, found, text = t.run()
     assert (code, found.get("failed", 0)) == (0, 0), text
     assert found["passed"] > 5, text
