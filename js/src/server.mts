@@ -91,7 +91,6 @@ export class McpServer {
   #clients: Client[] = [];
   #contracts = new Map<string, string>();
   #problems: string[] = [];
-  #finished: Promise<string | undefined> | undefined;
 
   /** @internal */
   constructor(options: ServerOptions, place: TestPlace) {
@@ -211,11 +210,7 @@ export class McpServer {
   }
 
   /** End all runs. Return the text about what went wrong in them, if anything did. @internal */
-  finish(): Promise<string | undefined> {
-    return (this.#finished ??= this.#end());
-  }
-
-  async #end(): Promise<string | undefined> {
+  async finish(): Promise<string | undefined> {
     await Promise.allSettled(this.#clients.map((client) => client.close()));
     await this.#stopHttp();
     for (const folder of this.#runs) {

@@ -16,6 +16,7 @@ export { McpServer, type Call, type ClientOptions, type ContractOptions, type Mo
 export { verifyRecordings, type VerifyRecordingsOptions } from './suite.mjs';
 
 const NAME_LIMIT = 120; // characters of a recording's file name
+const SETTLE_LIMIT = 60_000; // ms; a server may need seconds to end
 const OPTIONS = ['env', 'ignore', 'match', 'options', 'recording', 'server'];
 const TRACES = ['off', 'on', 'retain-on-failure'] as const;
 type Traces = (typeof TRACES)[number];
@@ -106,14 +107,15 @@ function traceStem(task: Task): string {
   return path.join(root, 'mcp-traces', fileName([task.file.name, ...namesOf(task)]));
 }
 
-/** After all hooks of the test. A failure of another fixture may have skipped the end of ours. */
+/** After all hooks of the test, and the teardown of all fixtures: one that throws ends that of the others. */
 async function settle(server: McpServer, task: Task): Promise<void> {
   try {
-    await server.finish();
-    const passed = task.result?.state === 'pass';
+    const problem = await server.finish();
+    const passed = !problem && task.result?.state === 'pass';
     if (passed) server.accept();
     const traces = currentTraces();
     if (traces === 'on' || (traces === 'retain-on-failure' && !passed)) await server.keepTraces(traceStem(task));
+    if (problem) throw failure(problem);
   } catch (error) {
     throw failure(error);
   } finally {
@@ -125,11 +127,9 @@ function make(options: ServerOptions): McpTest {
   const made = test.extend<McpFixtures>({
     mcp: async ({ task, onTestFinished }, use) => {
       const server = makeServer(options, task);
-      onTestFinished(() => settle(server, task));
+      onTestFinished(() => settle(server, task), SETTLE_LIMIT);
       await server.prepare().catch((error: unknown) => Promise.reject(failure(error)));
       await use(server);
-      const problem = await server.finish();
-      if (problem) throw failure(problem);
     },
   });
   return Object.assign(made, { with: (more: ServerOptions) => make({ ...options, ...more }) });

@@ -45,6 +45,7 @@ def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(project, sou
     code, found, text = t.run()
     assert (code, found) == (1, {"failed": 1}), text
     assert 'differs at $.params.arguments.city: recorded "Lisbon", got "Oslo"' in text
+    assert text.count(" FAIL ") == 1
     assert "npx vitest run -u 'it.test.ts' -t '^finds the city$'" in text
     assert (t.folder / FILE).read_bytes() == before
     (trace,) = t.files("mcp-traces/*")

@@ -44,6 +44,7 @@ def test_vitest_5_records_replays_and_rewrites(project_5):
     code, found, text = t.run()
     assert (code, found) == (1, {"failed": 1, "passed": 1}), text
     assert 'recorded "Lisbon", got "Rome"' in text
+    assert text.count(" FAIL ") == 2  # the error that the test got, and its explanation
     assert len(t.files("mcp-traces/*")) == 1
     assert t.run("-u", CI="true")[1] == {"passed": 2}
     assert "Rome" in (t.folder / FILES[0]).read_text()
