@@ -100,6 +100,14 @@ def test_without_a_server_the_error_says_how_to_name_one(project):
     assert "name the real server, mcpTest.with({ server: 'COMMAND' })" in text
 
 
+def test_verify_without_a_server_is_an_error(project, recording):
+    t = project(HTTP.replace("test(", "mcpTest.with({ recording: 'demo.jsonl' })("))
+    assert t.run()[1] == {"passed": 1}
+    code, _, text = t.run(MCPREEL_MODE="verify")
+    assert code == 1
+    assert "mode verify needs the real server" in text
+
+
 DIVIDE = """
 test('divides', async ({ mcp }) => {
   const client = await mcp.client()
