@@ -4,7 +4,7 @@ import re
 import shutil
 
 import pytest
-from npm_project import ROOT, environment, install, link_peers, make_packages, run
+from npm_project import CPU, ROOT, environment, install, link_peers, make_packages, run
 
 pytestmark = pytest.mark.interop
 
@@ -93,9 +93,14 @@ def test_a_changed_tool_of_the_server_fails(example):
     assert "get_issue" in output
 
 
-def test_the_readme_names_the_packages_and_files_that_exist(packages):
-    readme = (EXAMPLE / "README.md").read_text()
-    assert set(re.findall(r"build/dist/(\S+)", readme)) == {file.name.replace("arm64", "x64") for file in packages.values()}
-    names = re.findall(r"\b(?:src|test)/[\w./-]+\w", readme)
-    assert len(names) > 4
-    assert all((EXAMPLE / name).is_file() for name in names), names
+def test_the_commands_of_the_readme_succeed(example, packages):
+    commands = [line for block in re.findall(r"^```sh\n(.*?)^```", (EXAMPLE / "README.md").read_text(), re.M | re.S)
+                for line in block.splitlines()]
+    installing, *others = commands
+    assert installing.split()[:2] == ["npm", "install"]  # done by the fixture
+    assert [word.split("/")[-1].replace("x64", CPU) for word in installing.split()[2:]] == [file.name for file in packages.values()]
+    assert len(others) == 3
+    for command in others:
+        p = run("bash", "-c", command, cwd=example.folder, env=environment())
+        assert p.returncode == 0, f"{command}\n{p.stdout}"
+    assert "search_issues" in p.stdout

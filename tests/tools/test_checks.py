@@ -390,6 +390,9 @@ FAULTS = [
           "examples/bad/README.md:1: a sentence begins with 'Who'",
           "examples/bad/ci.sh:1: a sentence begins with 'Of'",
           "examples/bad/server.py:1: name who acts: 'Nob" "ody'"),
+    fault("check-text", "a word that hides who acts, in TypeScript",
+          {"js/src/bad.mts": "// Nob" "ody calls it.\nexport const text = 'nob" "ody';\n"},
+          "js/src/bad.mts:1: name who acts: 'Nob" "ody'"),
     fault("check-text", "a test without a subject in its name",
           {"tests/test_who_asks.py": "def test_what_is_left():\n    pass\n\n\ndef test_of_two_one():\n    pass\n\n\n"
                                      "def test_nob" "ody_asks():\n    pass\n\n\ndef test_whatever_offers():\n    pass\n",
