@@ -350,6 +350,8 @@ static bool compare_contracts(struct diff_command *c, struct err *e)
                                             .changes = &c->changes,
                                             .fail_on = fail_on };
     c->changes.file = located_side(c)->name;
+    contract_options_warn(c->app, before, c->sides[BEFORE].name);
+    contract_options_warn(c->app, after, c->sides[AFTER].name);
     contract_compare(&c->changes, before, after);
     if (c->args->git)
         locate_in_after(c);

@@ -278,6 +278,7 @@ static bool compare(struct lock_command *c, struct contract_changes *changes, bo
                                       .fail_on = (enum contract_fail_on)c->args->fail_on };
     bool ok = true;
 
+    contract_options_warn(c->app, &c->current, c->source);
     contract_compare(changes, &c->locked, &c->current);
     contract_traffic_init(&traffic, changes, &c->locked, &c->current);
     if (c->args->calls) {
@@ -401,8 +402,10 @@ static int write_lock(struct lock_command *c, struct err *e)
     bool replace = c->args->force || contract_options_is_lock(c->app, c->path);
     bool ok = read_current(c, e) && check_complete(c, e);
 
-    if (ok)
+    if (ok) {
+        contract_options_warn(c->app, &c->current, c->source);
         lock_file_write(&c->text, &c->current);
+    }
     ok = ok && buf_ok(&c->text, e);
     if (ok && file_is_stdio(c->path))
         ok = app_write(c->app, buf_str(&c->text), e);

@@ -66,6 +66,43 @@ bool contract_options_read_lock(const struct app *app, const char *path, struct 
     return ok;
 }
 
+static void warn_repeated(const struct app *app, const struct surface *s,
+                          enum surface_kind kind, struct str source)
+{
+    const struct surface_list *l = &s->lists[kind];
+    const struct surface_item *first = NULL;
+    size_t names = 0;
+
+    for (size_t i = 0; i < l->count; i++) {
+        names += l->items[i].repeats > 0;
+        if (!first && l->items[i].repeats)
+            first = &l->items[i];
+    }
+    if (!first)
+        return;
+    log_printf(app->log, LOG_WARN,
+               "%.*s: the %.*s '%.*s' has %zu different definitions; clients may use any of "
+               "them",
+               STR_ARG(source), STR_ARG(surface_kind_name(kind)), STR_ARG(first->key),
+               first->repeats + 1);
+    if (names > 1)
+        log_printf(app->log, LOG_WARN, "%.*s: so have %zu more in %.*s", STR_ARG(source),
+                   names - 1, STR_ARG(surface_list_method(kind)));
+}
+
+void contract_options_warn(const struct app *app, const struct surface *s, struct str source)
+{
+    for (enum surface_kind k = 0; k < SURFACE_LISTS; k++) {
+        size_t nameless = s->lists[k].nameless;
+
+        warn_repeated(app, s, k, source);
+        if (nameless)
+            log_printf(app->log, LOG_WARN, "%.*s: %zu definition%s of %.*s %s no name",
+                       STR_ARG(source), nameless, nameless == 1 ? "" : "s",
+                       STR_ARG(surface_list_method(k)), nameless == 1 ? "has" : "have");
+    }
+}
+
 void contract_options_allow(const struct app *app, struct contract_changes *changes,
                             const struct compare_rules *rules)
 {

@@ -17,6 +17,10 @@ bool contract_options_is_lock(const struct app *app, const char *path);
 bool contract_options_read_lock(const struct app *app, const char *path, struct surface *to,
                                 struct err *e) MUST_CHECK;
 
+/* Warns about names that a surface defines more than once, and definitions without a name.
+ * `source` is its file or server. */
+void contract_options_warn(const struct app *app, const struct surface *s, struct str source);
+
 /* Applies the entries of `allow` as of today; warns about those that have ended. */
 void contract_options_allow(const struct app *app, struct contract_changes *changes,
                             const struct compare_rules *rules);

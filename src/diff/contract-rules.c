@@ -181,6 +181,14 @@ static const struct contract_rule rules[RULE_COUNT] = {
     ROW(RULE_URL_ADDED, "text.url.added", ADDED, SECURITY, "a URL was added to a description"),
     ROW(RULE_URL_REMOVED, "text.url.removed", REMOVED, SAFE,
         "a URL was removed from a description"),
+    ROW(RULE_REPEATED_ADDED, "list.repeated.added", ADDED, SECURITY,
+        "another definition of the same name was added; clients may use either"),
+    ROW(RULE_REPEATED_REMOVED, "list.repeated.removed", REMOVED, SAFE,
+        "another definition of the same name was removed"),
+    ROW(RULE_NAMELESS_ADDED, "list.nameless.added", ADDED, SECURITY,
+        "definitions without a name were added to the list"),
+    ROW(RULE_NAMELESS_REMOVED, "list.nameless.removed", REMOVED, SAFE,
+        "definitions without a name were removed from the list"),
 };
 
 const struct contract_rule *contract_rule(enum contract_rule_number number)

@@ -57,6 +57,13 @@ static uint64_t identity_hash(enum surface_kind kind, const struct surface_item 
     return json_hash(item->def, &without_names);
 }
 
+static const struct surface_item *find_counterpart(const struct surface *other,
+                                                   enum surface_kind kind,
+                                                   const struct surface_item *item)
+{
+    return surface_find_repeat(other, kind, item->key, item->repeat);
+}
+
 static struct unpaired_items list_unpaired(const struct surface *of,
                                            const struct surface *other, enum surface_kind kind)
 {
@@ -64,7 +71,7 @@ static struct unpaired_items list_unpaired(const struct surface *of,
     struct unpaired_items u = { mem_alloc((l->count + 1) * sizeof *u.at), 0 };
 
     for (size_t i = 0; i < l->count; i++)
-        if (!surface_find(other, kind, l->items[i].key))
+        if (!find_counterpart(other, kind, &l->items[i]))
             u.at[u.count++] =
                 (struct unpaired_item){ &l->items[i], identity_hash(kind, &l->items[i]) };
     qsort(u.at, u.count, sizeof *u.at, compare_unpaired);
@@ -87,10 +94,19 @@ static void add_renamed(struct contract_changes *c, enum surface_kind kind,
 static bool is_same_identity(enum surface_kind kind, const struct unpaired_item *a,
                              const struct unpaired_item *b)
 {
-    if (a->hash != b->hash || list_rules[kind].renamed == RULE_COUNT)
+    if (a->hash != b->hash || list_rules[kind].renamed == RULE_COUNT || a->item->repeat ||
+        b->item->repeat)
         return false;
     return kind == SURFACE_TEMPLATE ? json_exists(a->item->name)
                                     : json_equal(a->item->def, b->item->def, &without_names);
+}
+
+static enum contract_rule_number unpaired_rule(enum surface_kind kind,
+                                               const struct surface_item *item, bool added)
+{
+    if (item->repeat)
+        return added ? RULE_REPEATED_ADDED : RULE_REPEATED_REMOVED;
+    return added ? list_rules[kind].added : list_rules[kind].removed;
 }
 
 static void add_unpaired(struct contract_changes *c, enum surface_kind kind,
@@ -99,8 +115,8 @@ static void add_unpaired(struct contract_changes *c, enum surface_kind kind,
     struct contract_subject subject = { kind, item->key, added ? 1 : item->line };
     struct str def = json_raw(item->def);
 
-    contract_changes_add(c, added ? list_rules[kind].added : list_rules[kind].removed, &subject,
-                         STR("$"), added ? STR_NONE : def, added ? def : STR_NONE);
+    contract_changes_add(c, unpaired_rule(kind, item, added), &subject, STR("$"),
+                         added ? STR_NONE : def, added ? def : STR_NONE);
     definition_compare_text(c, &subject, added ? JSON_VAL_NONE : item->def,
                             added ? item->def : JSON_VAL_NONE);
 }
@@ -144,9 +160,9 @@ static void compare_order(struct contract_changes *c, const struct surface *befo
     if (before->sorted || after->sorted)
         return;
     for (;;) {
-        while (i < old->count && !surface_find(after, SURFACE_TOOL, old->items[i].key))
+        while (i < old->count && !find_counterpart(after, SURFACE_TOOL, &old->items[i]))
             i++;
-        while (k < new->count && !surface_find(before, SURFACE_TOOL, new->items[k].key))
+        while (k < new->count && !find_counterpart(before, SURFACE_TOOL, &new->items[k]))
             k++;
         if (i == old->count || k == new->count)
             return;
@@ -160,6 +176,19 @@ static void compare_order(struct contract_changes *c, const struct surface *befo
                          json_write_str_in(&c->arena, new->items[k].key));
 }
 
+/* Nothing but the number of definitions without a name is known. */
+static void compare_nameless(struct contract_changes *c, const struct surface *before,
+                             const struct surface *after, enum surface_kind kind)
+{
+    size_t old = before->lists[kind].nameless, new = after->lists[kind].nameless;
+    struct contract_subject subject = { kind, STR_NONE, 1 };
+
+    if (old != new)
+        contract_changes_add(c, new > old ? RULE_NAMELESS_ADDED : RULE_NAMELESS_REMOVED,
+                             &subject, STR("$"), arena_printf(&c->arena, "%zu", old),
+                             arena_printf(&c->arena, "%zu", new));
+}
+
 static void compare_list(struct contract_changes *c, const struct surface *before,
                          const struct surface *after, enum surface_kind kind)
 {
@@ -167,7 +196,7 @@ static void compare_list(struct contract_changes *c, const struct surface *befor
 
     for (size_t i = 0; i < old->count; i++) {
         const struct surface_item *item = &old->items[i];
-        const struct surface_item *other = surface_find(after, kind, item->key);
+        const struct surface_item *other = find_counterpart(after, kind, item);
         struct contract_subject subject = { kind, item->key, item->line };
 
         if (!other)
@@ -176,6 +205,7 @@ static void compare_list(struct contract_changes *c, const struct surface *befor
         definition_compare_text(c, &subject, item->def, other->def);
     }
     compare_unpaired_items(c, before, after, kind);
+    compare_nameless(c, before, after, kind);
     if (kind == SURFACE_TOOL)
         compare_order(c, before, after);
 }

@@ -6,12 +6,15 @@
 #include "json/canonical.h"
 
 #define VERSION_MEMBER "mcpreelLock"
+#define NAMELESS_MEMBER "nameless"
 
 static int compare_items(const void *a, const void *b)
 {
     const struct surface_item *const *x = a, *const *y = b;
 
-    return str_cmp((*x)->key, (*y)->key);
+    int order = str_cmp((*x)->key, (*y)->key);
+
+    return order ? order : (*x)->repeat < (*y)->repeat ? -1 : (*x)->repeat > (*y)->repeat;
 }
 
 static void begin_member(struct buf *to, struct str name)
@@ -52,6 +55,25 @@ static void write_text(struct buf *to, struct str name, struct str text)
     json_canonical_write_str(to, text);
 }
 
+static void write_nameless(struct buf *to, const struct surface *s)
+{
+    bool any = false;
+
+    for (enum surface_kind k = 0; k < SURFACE_LISTS; k++) {
+        struct str name = surface_list_member(k);
+
+        if (!s->lists[k].nameless)
+            continue;
+        if (!any)
+            begin_member(to, STR(NAMELESS_MEMBER));
+        buf_printf(to, "%s\n    \"%.*s\": %zu", any ? "," : "{", STR_ARG(name),
+                   s->lists[k].nameless);
+        any = true;
+    }
+    if (any)
+        buf_add(to, STR("\n  }"));
+}
+
 void lock_file_write(struct buf *to, const struct surface *s)
 {
     buf_printf(to, "{\n  \"" VERSION_MEMBER "\": %d", LOCK_FILE_VERSION);
@@ -62,6 +84,7 @@ void lock_file_write(struct buf *to, const struct surface *s)
     for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
         if (s->lists[k].known)
             write_list(to, &s->lists[k], surface_list_member(k));
+    write_nameless(to, s);
     buf_add(to, STR("\n}\n"));
 }
 
@@ -105,6 +128,18 @@ static bool read_list(struct surface *s, enum surface_kind kind, struct json_val
     return true;
 }
 
+static bool read_nameless(struct surface *s, enum surface_kind kind, struct json_val numbers,
+                          struct line_counter *lines, struct err *e)
+{
+    struct json_val v = json_get(numbers, surface_list_member(kind));
+    int64_t n = 0;
+
+    if (json_exists(v) && (!json_int(v, &n) || n < 0))
+        return fail_at(e, lines, v, "expected a number of definitions");
+    s->lists[kind].nameless = (size_t)n;
+    return true;
+}
+
 static bool read_text(struct surface *s, struct json_val root, struct str name, struct str *to,
                       struct line_counter *lines, struct err *e)
 {
@@ -133,7 +168,8 @@ bool lock_file_read_value(struct surface *s, struct json_val root, struct err *e
         !read_text(s, root, STR("instructions"), &s->instructions, &lines, e))
         return false;
     for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
-        if (!read_list(s, k, json_get(root, surface_list_member(k)), &lines, e))
+        if (!read_list(s, k, json_get(root, surface_list_member(k)), &lines, e) ||
+            !read_nameless(s, k, json_get(root, STR(NAMELESS_MEMBER)), &lines, e))
             return false;
     return true;
 }

@@ -2,10 +2,12 @@
  *
  *     { "mcpreelLock": 1,
  *       "serverInfo": …, "protocolVersion": …, "capabilities": …, "instructions": …,
- *       "tools": […], "resources": […], "resourceTemplates": […], "prompts": […] }
+ *       "tools": […], "resources": […], "resourceTemplates": […], "prompts": […],
+ *       "nameless": { "tools": 1 } }
  *
  * Definitions are complete and in the form of json/canonical.h, lists are sorted by name or
  * URI, so that two lock files of one surface are equal. A list that is not known is left out.
+ * "nameless" has the numbers of definitions without a name, if there are such.
  * Readers ignore members that they do not know. */
 #ifndef DIFF_LOCK_FILE_H
 #define DIFF_LOCK_FILE_H

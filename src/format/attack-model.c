@@ -271,12 +271,13 @@ static bool has_result(const struct attack_item *item)
     return c;
 }
 
-/* Completes the items that were in no list, and removes those that the server rejected. */
-static void complete_items(struct attack_model *m, enum surface_kind kind)
+/* Completes the items behind the first `listed`, which were in no list, and removes those that
+ * the server rejected. */
+static void complete_items(struct attack_model *m, enum surface_kind kind, size_t listed)
 {
     const bool is_listed = m->surface.lists[kind].known;
     struct attack_items *items = &m->items[kind];
-    size_t listed = m->surface.lists[kind].count, kept = listed;
+    size_t kept = listed;
 
     for (size_t i = listed; i < items->count; i++) {
         if (is_listed && !has_result(&items->at[i]))
@@ -307,27 +308,39 @@ static void add_to_item(struct attack_items *items, struct map *by_key, struct a
     item->answered += c->response.len > 0;
 }
 
+/* The last of several definitions of a key counts. */
+static void add_listed(struct attack_items *items, struct map *by_key,
+                       const struct surface_item *of)
+{
+    size_t index = (size_t)(uintptr_t)map_get(by_key, of->key);
+
+    if (!index) {
+        index = ++items->count;
+        items->at[index - 1].key = of->key;
+        map_put(by_key, of->key, (void *)(uintptr_t)index);
+    }
+    items->at[index - 1].def = of->def;
+}
+
 static void group_calls(struct attack_model *m, enum surface_kind kind)
 {
     const struct surface_list *list = &m->surface.lists[kind];
     struct attack_items *items = &m->items[kind];
     struct map by_key;
-    size_t calls = 0;
+    size_t calls = 0, listed;
 
     map_init(&by_key);
     for (const struct attack_call *c = m->first; c; c = c->next)
         calls += c->kind == kind;
     items->at = arena_alloc(&m->arena, (list->count + calls + 1) * sizeof *items->at);
-    for (size_t i = 0; i < list->count; i++) {
-        items->at[items->count++] =
-            (struct attack_item){ .key = list->items[i].key, .def = list->items[i].def };
-        map_put(&by_key, list->items[i].key, (void *)(uintptr_t)items->count);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        add_listed(items, &by_key, &list->items[i]);
+    listed = items->count;
     for (struct attack_call *c = m->first; c; c = c->next)
         if (c->kind == kind)
             add_to_item(items, &by_key, c);
     map_release(&by_key);
-    complete_items(m, kind);
+    complete_items(m, kind, listed);
 }
 
 void attack_model_finish(struct attack_model *m)

@@ -23,18 +23,30 @@ static const struct {
     [SURFACE_SERVER] = { .name = STR_INIT("server") },
 };
 
+static void init_maps(struct surface_list *l)
+{
+    map_init(&l->by_key);
+    map_init(&l->by_def);
+}
+
+static void release_maps(struct surface_list *l)
+{
+    map_release(&l->by_key);
+    map_release(&l->by_def);
+}
+
 void surface_init(struct surface *s)
 {
     *s = (struct surface){ .described = false };
     for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
-        map_init(&s->lists[k].by_key);
+        init_maps(&s->lists[k]);
 }
 
 void surface_release(struct surface *s)
 {
     for (enum surface_kind k = 0; k < SURFACE_LISTS; k++) {
         free(s->lists[k].items);
-        map_release(&s->lists[k].by_key);
+        release_maps(&s->lists[k]);
     }
     for (size_t i = 0; i < s->document_count; i++) {
         json_release(s->documents[i]);
@@ -80,8 +92,30 @@ static void begin_list(struct surface_list *l)
 {
     l->count = 0;
     l->nameless = 0;
-    map_release(&l->by_key);
-    map_init(&l->by_key);
+    release_maps(l);
+    init_maps(l);
+}
+
+static struct str repeat_key(struct arena *a, struct str key, size_t repeat)
+{
+    return arena_printf(a, "%zu %.*s", repeat, STR_ARG(key));
+}
+
+static size_t find_index(const struct surface_list *l, struct str key, size_t repeat)
+{
+    struct arena a = { 0 };
+    size_t index = (size_t)(uintptr_t)map_get(&l->by_key, repeat_key(&a, key, repeat));
+
+    arena_release(&a);
+    return index;
+}
+
+/* A page that was read twice has equal definitions. */
+static bool has_definition(const struct surface_list *l, uint64_t hash, struct json_val def)
+{
+    size_t index = (size_t)(uintptr_t)map_get(&l->by_def, map_number_key(&hash));
+
+    return index && json_equal(l->items[index - 1].def, def, &by_value);
 }
 
 bool surface_add_item(struct surface *s, enum surface_kind kind, struct json_val def,
@@ -90,23 +124,27 @@ bool surface_add_item(struct surface *s, enum surface_kind kind, struct json_val
     struct surface_list *l = &s->lists[kind];
     struct json_val key = json_get(def, kinds[kind].key);
     struct surface_item item = { .line = line };
-    size_t index;
+    uint64_t hash;
+    size_t first;
 
     if (json_type(key) != JSON_STRING) {
         l->nameless++;
         return false;
     }
+    hash = json_hash(def, &by_value);
+    if (has_definition(l, hash, def))
+        return true;
     item.def = surface_copy(s, def);
     item.key = json_text(json_get(item.def, kinds[kind].key), &s->arena);
     item.name = json_get(item.def, STR("name"));
-    index = (size_t)(uintptr_t)map_get(&l->by_key, item.key);
-    if (index) {
-        l->items[index - 1] = item;
-        return true;
-    }
+    first = find_index(l, item.key, 0);
+    if (first)
+        item.repeat = ++l->items[first - 1].repeats;
     l->items = mem_reserve(l->items, &l->cap, l->count + 1, sizeof *l->items);
     l->items[l->count++] = item;
-    map_put(&l->by_key, item.key, (void *)(uintptr_t)l->count);
+    map_put(&l->by_key, repeat_key(&s->arena, item.key, item.repeat),
+            (void *)(uintptr_t)l->count);
+    map_put(&l->by_def, map_number_key(&hash), (void *)(uintptr_t)l->count);
     return true;
 }
 
@@ -176,12 +214,18 @@ bool surface_add_result(struct surface *s, struct str method, bool next_page,
     return false;
 }
 
+const struct surface_item *surface_find_repeat(const struct surface *s, enum surface_kind kind,
+                                               struct str key, size_t repeat)
+{
+    size_t index = find_index(&s->lists[kind], key, repeat);
+
+    return index ? &s->lists[kind].items[index - 1] : NULL;
+}
+
 const struct surface_item *surface_find(const struct surface *s, enum surface_kind kind,
                                         struct str key)
 {
-    size_t index = (size_t)(uintptr_t)map_get(&s->lists[kind].by_key, key);
-
-    return index ? &s->lists[kind].items[index - 1] : NULL;
+    return surface_find_repeat(s, kind, key, 0);
 }
 
 bool surface_offers(const struct surface *s, enum surface_kind kind)
@@ -210,7 +254,8 @@ static bool find_difference(const struct surface *a, const struct surface *b,
     const struct surface_list *l = &a->lists[kind];
 
     for (size_t i = 0; i < l->count; i++) {
-        const struct surface_item *other = surface_find(b, kind, l->items[i].key);
+        const struct surface_item *other =
+            surface_find_repeat(b, kind, l->items[i].key, l->items[i].repeat);
 
         if (!other || !json_equal(l->items[i].def, other->def, &by_value)) {
             *key = l->items[i].key;

@@ -3,7 +3,8 @@
  * Tools, resources, resource templates, prompts, capabilities, protocol version, server info
  * and instructions, collected from the results of initialize, server/discover and the list
  * methods. A surface owns its texts. Definitions stay JSON as the server wrote them; an entry
- * without a name (of a resource: its URI) is left out and counted. */
+ * without a name (of a resource: its URI) is left out and counted. Different definitions of one
+ * name are all kept: which of them a client uses is not known. */
 #ifndef MCP_SURFACE_H
 #define MCP_SURFACE_H
 
@@ -20,7 +21,9 @@ enum surface_kind {
 };
 
 struct surface_item {
-    struct str key;       /* name, URI or URI template; unique in its list */
+    struct str key;       /* name, URI or URI template */
+    size_t repeat;        /* 0: the first of its key; 1, 2, …: another definition of it */
+    size_t repeats;       /* of the first: the number of the others */
     struct json_val def;  /* an object */
     uint64_t line;        /* of the file that the surface was read from; 0: none */
     struct json_val name; /* "name" of `def` */
@@ -29,11 +32,11 @@ struct surface_item {
 struct surface_list {
     bool known;                 /* a result of its list method was added */
     bool has_more;              /* the last result added had a nextCursor */
-    struct surface_item *items; /* in the order of the server; a later one of the same key
-                                   replaces an earlier one at its place */
+    struct surface_item *items; /* in the order of the server; an equal one is there once */
     size_t count, cap;
     size_t nameless;   /* entries that were left out */
-    struct map by_key; /* to 1 + index */
+    struct map by_key; /* "repeat key" to 1 + index */
+    struct map by_def; /* hash of the definition to 1 + index */
 };
 
 struct surface {
@@ -74,9 +77,11 @@ bool surface_add_item(struct surface *s, enum surface_kind kind, struct json_val
 /* Copies a value into the surface. */
 struct json_val surface_copy(struct surface *s, struct json_val v);
 
-/* NULL: not in the list. */
+/* Finds the first definition of a key, or another one. NULL: not in the list. */
 const struct surface_item *surface_find(const struct surface *s, enum surface_kind kind,
                                         struct str key);
+const struct surface_item *surface_find_repeat(const struct surface *s, enum surface_kind kind,
+                                               struct str key, size_t repeat);
 
 /* Returns whether the capabilities have a list. */
 bool surface_offers(const struct surface *s, enum surface_kind kind);

@@ -41,6 +41,33 @@ static void a_recording_is_locked_and_checked(void **state)
     assert_int_equal(cli_run(d, "mcpreel lock --check l.json b.jsonl"), 0);
 }
 
+static void several_definitions_of_a_name_are_told(void **state)
+{
+    struct cli *d = *state;
+
+    cli_put_file(d, "a.jsonl", RECORDING("[{'name':'a'}]"));
+    cli_put_file(d, "b.jsonl", RECORDING("[{'name':'a'},{'name':'a','title':'A'},{'x':1}]"));
+    assert_run(d, "mcpreel lock l.json a.jsonl", 0,
+               "wrote l.json: 1 tool, 0 resources, 0 resource templates, 0 prompts\n", "");
+    assert_run(
+        d, "mcpreel lock --check --fail-on security l.json b.jsonl", 1,
+        "l.json → b.jsonl: 2 security\n"
+        "  security  tool: definitions without a name were added to the list\n"
+        "            (list.nameless.added)\n"
+        "  security  tool 'a': another definition of the same name was added; clients "
+        "may use either\n"
+        "            (list.repeated.added)\n",
+        "mcpreel: warning: b.jsonl: the tool 'a' has 2 different definitions; clients may use "
+        "any of them\n"
+        "mcpreel: warning: b.jsonl: 1 definition of tools/list has no name\n");
+    assert_int_equal(cli_run(d, "mcpreel lock l.json b.jsonl"), 0);
+    assert_non_null(strstr(buf_z(&d->err), "has 2 different definitions"));
+    assert_run(d, "mcpreel --quiet lock --check l.json b.jsonl", 0,
+               "l.json → b.jsonl: no changes\n", "");
+    assert_int_equal(cli_run(d, "mcpreel diff a.jsonl b.jsonl"), 0);
+    assert_non_null(strstr(buf_z(&d->out), "contract: 2 security\n"));
+}
+
 static void another_file_is_not_replaced_without_force(void **state)
 {
     struct cli *d = *state;
@@ -168,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_CLI(a_recording_is_locked_and_checked),
+        WITH_CLI(several_definitions_of_a_name_are_told),
         WITH_CLI(another_file_is_not_replaced_without_force),
         WITH_CLI(one_source_is_needed),
         WITH_CLI(options_that_have_no_effect_are_rejected),

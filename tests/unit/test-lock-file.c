@@ -87,6 +87,8 @@ static void files_that_cannot_be_used_are_named(void **state)
     check_error("{'mcpreelLock':1,\n'tools':{}}",
                 "line 2: a list of definitions is not an array");
     check_error("{'mcpreelLock':1,\n'tools':[\n{}]}", "line 3: a definition has no name");
+    check_error("{'mcpreelLock':1,'nameless':{'tools':-1}}",
+                "line 1: expected a number of definitions");
     check_error("{'mcpreelLock':1,'instructions':7}", "line 1: expected a string");
     check_error("{\n<<<<<<< HEAD\n", "line 2: not JSON: expected a name in quotes");
 }

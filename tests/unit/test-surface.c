@@ -68,17 +68,23 @@ static void pages_are_joined_and_a_new_list_replaces_the_old_one(void **state)
     surface_release(&s);
 }
 
-static void a_later_definition_of_a_name_takes_the_place_of_the_earlier_one(void **state)
+static void all_definitions_of_a_name_are_kept(void **state)
 {
     struct surface s;
+    const struct surface_item *other;
 
     (void)state;
     surface_init(&s);
     assert_true(add(&s, "resources/list", false,
                     "{'resources':[{'uri':'a:1','name':'x'},{'uri':'a:2'},"
-                    "{'uri':'a:1','name':'y'}]}"));
-    assert_int_equal(s.lists[SURFACE_RESOURCE].count, 2);
-    assert_true(json_is(s.lists[SURFACE_RESOURCE].items[0].name, STR("y")));
+                    "{'uri':'a:1','name':'y'},{'name':'x','uri':'a:1'}]}"));
+    assert_int_equal(s.lists[SURFACE_RESOURCE].count, 3);
+    assert_true(json_is(surface_find(&s, SURFACE_RESOURCE, STR("a:1"))->name, STR("x")));
+    other = surface_find_repeat(&s, SURFACE_RESOURCE, STR("a:1"), 1);
+    assert_true(json_is(other->name, STR("y")));
+    assert_int_equal(other->repeat, 1);
+    assert_null(surface_find_repeat(&s, SURFACE_RESOURCE, STR("a:1"), 2));
+    assert_null(surface_find_repeat(&s, SURFACE_RESOURCE, STR("a:2"), 1));
     surface_release(&s);
 }
 
@@ -143,7 +149,7 @@ int main(void)
         cmocka_unit_test(initialize_describes_the_server),
         cmocka_unit_test(discover_has_versions_and_server_info_elsewhere),
         cmocka_unit_test(pages_are_joined_and_a_new_list_replaces_the_old_one),
-        cmocka_unit_test(a_later_definition_of_a_name_takes_the_place_of_the_earlier_one),
+        cmocka_unit_test(all_definitions_of_a_name_are_kept),
         cmocka_unit_test(other_results_are_rejected),
         cmocka_unit_test(merging_finds_lists_that_differ),
         cmocka_unit_test(merging_prefers_a_list_with_all_its_pages),
