@@ -616,17 +616,25 @@ static bool end_reports(struct diff_command *c, int code, struct err *e)
     return report_files_write(&c->reports, &target, e);
 }
 
+/* Whether the contract compared a list. */
+static bool compares_list(const struct diff_command *c, enum surface_kind kind)
+{
+    return c->contract.before && c->contract.before->lists[kind].known &&
+           c->contract.after->lists[kind].known;
+}
+
 static bool compare_calls(struct diff_command *c, struct err *e)
 {
-    const struct call_diff diff = { .before = &c->sides[BEFORE].calls,
-                                    .after = &c->sides[AFTER].calls,
-                                    .rules = &c->rules,
-                                    .latency_ms = c->args->latency_us / US_PER_MS,
-                                    .latency_percent = (uint64_t)c->args->latency_percent,
-                                    .skip_lists = c->contract.before != NULL,
-                                    .found = on_entry,
-                                    .arg = c };
+    struct call_diff diff = { .before = &c->sides[BEFORE].calls,
+                              .after = &c->sides[AFTER].calls,
+                              .rules = &c->rules,
+                              .latency_ms = c->args->latency_us / US_PER_MS,
+                              .latency_percent = (uint64_t)c->args->latency_percent,
+                              .found = on_entry,
+                              .arg = c };
 
+    for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
+        diff.skip_lists[k] = compares_list(c, k);
     return !c->compares_calls || call_diff_run(&diff, &c->totals, e);
 }
 
@@ -863,8 +871,9 @@ const struct command cmd_diff = {
         "they were made: a call is added, removed, changed, moved or the same. A changed call "
         "is shown with each difference of its response and the path to it. Values that change "
         "from run to run (times, ids) do not count, as in verify. A change is breaking if the "
-        "call had a result before and fails now, or if the content of a tool has other "
-        "types.\n\n"
+        "call had a result before and fails now or has no response, or if the content of a "
+        "tool "
+        "has other types.\n\n"
         "In place of the second recording, a server can be named: then its lists are read, no "
         "tool is called, and the contracts are compared. A file may also be a lock file.\n\n"
         "Exit code 0, also if there are differences; with --exit-code 1 if there are any, with "

@@ -250,6 +250,41 @@ static void judge_responses(struct call_comparison *c, const struct json_val res
     }
 }
 
+static bool fetch_response(struct call_comparison *c, int side, uint32_t step, struct err *e)
+{
+    return index_fetch_step(side_list(c, side)->index, step, &c->responses[side].text, e);
+}
+
+/* One of the responses is missing: `steps` has 0 for it. */
+static bool compare_with_nothing(struct call_comparison *c, const uint32_t steps[2],
+                                 bool same_params, struct err *e)
+{
+    struct json_val before;
+
+    if (!steps[BEFORE] || !same_params) {
+        add_missing_response(c, steps[BEFORE] != 0);
+        return true;
+    }
+    if (!fetch_response(c, BEFORE, steps[BEFORE], e) ||
+        !parse_response(&c->responses[BEFORE], &before, e))
+        return false;
+    if (is_error(before))
+        add_missing_response(c, true);
+    else
+        add_break(c, STR("response-removed"),
+                  STR("breaking: the call had a result before, and has no response now"));
+    return true;
+}
+
+/* Whether only a failure of the call counts: the result is compared elsewhere. */
+static bool is_skipped_list(const struct call_comparison *c)
+{
+    for (enum surface_kind k = 0; k < SURFACE_LISTS; k++)
+        if (c->d->skip_lists[k] && str_eq(c->entry.method, surface_list_method(k)))
+            return true;
+    return false;
+}
+
 /* Most responses of two runs of one server are equal byte for byte. */
 static bool compare_responses(struct call_comparison *c, const uint32_t calls[2],
                               bool same_params, struct err *e)
@@ -260,18 +295,19 @@ static bool compare_responses(struct call_comparison *c, const uint32_t calls[2]
     for (int side = BEFORE; side <= AFTER; side++)
         steps[side] = response_step(side_list(c, side)->index, calls[side]);
     if (!steps[BEFORE] != !steps[AFTER])
-        add_missing_response(c, steps[BEFORE] != 0);
-    if (!steps[BEFORE] || !steps[AFTER])
+        return compare_with_nothing(c, steps, same_params, e);
+    if (!steps[BEFORE])
         return true;
     for (int side = BEFORE; side <= AFTER; side++)
-        if (!index_fetch_step(side_list(c, side)->index, steps[side], &c->responses[side].text,
-                              e))
+        if (!fetch_response(c, side, steps[side], e))
             return false;
     if (str_eq(buf_str(&c->responses[BEFORE].text), buf_str(&c->responses[AFTER].text)))
         return true;
     for (int side = BEFORE; side <= AFTER; side++)
         if (!parse_response(&c->responses[side], &roots[side], e))
             return false;
+    if (is_skipped_list(c) && is_error(roots[BEFORE]) == is_error(roots[AFTER]))
+        return true;
     compare_messages(c, roots[BEFORE], roots[AFTER]);
     judge_responses(c, roots, same_params);
     return true;
@@ -335,13 +371,6 @@ static bool add_single(struct call_comparison *c, int side, uint32_t call, struc
            end_entry(c, side == BEFORE ? CALL_DIFF_REMOVED : CALL_DIFF_ADDED, e);
 }
 
-static bool is_skipped_list(const struct call_comparison *c, uint32_t call)
-{
-    const struct mcp_method *known = index_method(c->d->before->index, call)->known;
-
-    return c->d->skip_lists && known && known->class == MCP_CLASS_LIST;
-}
-
 static bool is_shown(const struct call_diff_entry *entry)
 {
     return entry->finding_count || entry->moved || entry->latency_changed;
@@ -354,9 +383,8 @@ static bool add_pair(struct call_comparison *c, const uint32_t calls[2], enum al
     c->entry.after = describe_side(c->d->after->index, calls[AFTER]);
     c->entry.moved = how == ALIGN_MOVED;
     compare_latencies(c);
-    if (!is_skipped_list(c, calls[BEFORE]) &&
-        ((how == ALIGN_SAME_KIND && !compare_requests(c, calls, e)) ||
-         !compare_responses(c, calls, how != ALIGN_SAME_KIND, e)))
+    if ((how == ALIGN_SAME_KIND && !is_skipped_list(c) && !compare_requests(c, calls, e)) ||
+        !compare_responses(c, calls, how != ALIGN_SAME_KIND, e))
         return false;
     if (is_shown(&c->entry) && !set_subject(c, BEFORE, calls[BEFORE], e))
         return false;

@@ -6,8 +6,8 @@
  * value, on both sides.
  *
  * A pair of the same call breaks a client if the call had a result before and fails now, with a
- * JSON-RPC error or `isError`, or if the content of a tool has other types. It is the first
- * finding then. With the sides exchanged it is none.
+ * JSON-RPC error or `isError`, or has no response now, or if the content of a tool has other
+ * types. It is the first finding then. With the sides exchanged it is none.
  *
  * Latencies are the times from request to response, in milliseconds. They differ in every run:
  * a pair with another latency is the same pair, and the latency is reported only if it differs
@@ -20,6 +20,7 @@
 
 #include "diff/call-list.h"
 #include "mcp/compare-rules.h"
+#include "mcp/surface.h"
 #include "trace/finding.h"
 
 enum { CALL_DIFF_FINDINGS_MAX = 200 }; /* of one call; the rest is counted */
@@ -70,7 +71,9 @@ struct call_diff {
     const struct compare_rules *rules;
     int64_t latency_ms;
     uint64_t latency_percent;
-    bool skip_lists; /* the results of lists are compared elsewhere (diff/contract.h) */
+    /* The results of these lists are compared elsewhere (diff/contract.h): here, only whether
+     * they fail. */
+    bool skip_lists[SURFACE_LISTS];
 
     /* Called for every entry, in the order of `before`; added calls come before the next call
      * that is in order on both sides. The entry is valid during the call. */

@@ -109,6 +109,8 @@ static void a_call_that_fails_now_is_breaking(void **state)
     assert_breaking(RESULT(1, 1, "'isError':true"), RESULT(1, 1, "'isError':false"), "");
     assert_breaking(RESULT(1, 1, "'v':1,'isError':true"), RESULT(1, 1, "'v':2,'isError':true"),
                     "");
+    assert_breaking(RESULT(1, 1, "'v':1"), REQUEST(1, 1), "response-removed");
+    assert_breaking(RESULT(1, 1, "'isError':true"), REQUEST(1, 1), "");
     /* other arguments */
     assert_breaking(RESULT(1, 1, "'v':1"), RESULT(1, 2, "'v':1,'isError':true"), "");
 }
@@ -190,10 +192,30 @@ static void results_of_lists_can_be_skipped(void **state)
     (void)state;
     check(before, after, "~1>1 $.result.v 1 2");
     buf_init(&got, 1 << 20);
-    call_diff_run_both(
-        (struct call_diff){ .found = write_entry, .arg = &got, .skip_lists = true }, before,
-        after, NULL);
+    call_diff_run_both((struct call_diff){ .found = write_entry,
+                                           .arg = &got,
+                                           .skip_lists = { [SURFACE_TOOL] = true } },
+                       before, after, NULL);
     assert_int_equal(got.len, 0);
+    buf_release(&got);
+}
+
+static void a_skipped_list_that_fails_now_is_breaking(void **state)
+{
+    struct call_diff_totals t;
+    struct buf got;
+
+    (void)state;
+    buf_init(&got, 1 << 20);
+    t = call_diff_run_both(
+        (struct call_diff){
+            .found = write_entry, .arg = &got, .skip_lists = { [SURFACE_TOOL] = true } },
+        "c2s {'id':1,'method':'tools/list'}\ns2c {'id':1,'result':{'tools':[]}}\n",
+        "c2s {'id':1,'method':'tools/list'}\n"
+        "s2c {'id':1,'error':{'code':-32601,'message':'no'}}\n",
+        NULL);
+    assert_int_equal(t.breaking, 1);
+    assert_true(str_starts(buf_str(&got), STR("~1>1 call-failed ")));
     buf_release(&got);
 }
 
@@ -301,6 +323,7 @@ int main(void)
         cmocka_unit_test(other_arguments_are_a_change),
         cmocka_unit_test(volatile_redacted_and_ignored_values_do_not_count),
         cmocka_unit_test(results_of_lists_can_be_skipped),
+        cmocka_unit_test(a_skipped_list_that_fails_now_is_breaking),
         cmocka_unit_test(latencies_count_past_both_thresholds_only),
         cmocka_unit_test(many_differences_of_a_call_are_counted),
         cmocka_unit_test(exchanged_recordings_give_the_mirror),
