@@ -336,6 +336,26 @@ static void locate_in_after(struct diff_command *c)
     }
 }
 
+/* A side without its lists cannot pass --fail-on: nobody knows what changed in them. */
+static bool check_contracts(const struct diff_command *c, struct err *e)
+{
+    const struct diff_side *before = &c->sides[BEFORE], *after = &c->sides[AFTER];
+
+    if (c->args->fail_on == FAIL_ON_NEVER)
+        return true;
+    for (int side = BEFORE; side <= AFTER; side++) {
+        const struct diff_side *s = &c->sides[side];
+
+        if (!s->reason.len)
+            continue;
+        err_set(e, ERR_INPUT, "cannot use '%.*s' with '--fail-on': %.*s", STR_ARG(s->name),
+                STR_ARG(s->reason));
+        return err_hint(e, "record each server in its own file, or leave out '--fail-on'");
+    }
+    return contract_options_check_lists(&before->surface, &after->surface, after->name,
+                                        after->source == DIFF_LIVE, e);
+}
+
 static bool compare_contracts(struct diff_command *c, struct err *e)
 {
     const struct surface *before = &c->sides[BEFORE].surface, *after = &c->sides[AFTER].surface;
@@ -654,7 +674,7 @@ static int compare(struct diff_command *c, struct err *e)
     int code = EXIT_OK;
     bool ok;
 
-    if (!compare_contracts(c, e))
+    if (!check_contracts(c, e) || !compare_contracts(c, e))
         return app_exit_code(e);
     pager_begin(&c->pager, c->app, !c->args->no_pager);
     begin_reports(c, &run);

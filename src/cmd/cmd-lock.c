@@ -265,6 +265,12 @@ static bool write_result(struct lock_command *c, const struct contract_report *r
            write_reports(c, r, e);
 }
 
+static bool check_lists(const struct lock_command *c, struct err *e)
+{
+    return c->args->fail_on == FAIL_ON_NEVER ||
+           contract_options_check_lists(&c->locked, &c->current, c->source, !c->recording, e);
+}
+
 /* Compares both surfaces and writes the result. `*failed`: by --fail-on. */
 static bool compare(struct lock_command *c, struct contract_changes *changes, bool *failed,
                     struct err *e)
@@ -301,7 +307,7 @@ static int check_lock(struct lock_command *c, struct err *e)
 
     contract_changes_init(&changes, (enum contract_profile)c->args->profile, str_z(c->path));
     ok = contract_options_read_lock(c->app, c->path, &c->locked, e) && read_current(c, e) &&
-         compare(c, &changes, &failed, e);
+         check_lists(c, e) && compare(c, &changes, &failed, e);
     contract_changes_release(&changes);
     if (!ok)
         return app_exit_code(e);

@@ -103,6 +103,28 @@ void contract_options_warn(const struct app *app, const struct surface *s, struc
     }
 }
 
+bool contract_options_check_lists(const struct surface *before, const struct surface *after,
+                                  struct str after_name, bool is_live, struct err *e)
+{
+    for (enum surface_kind k = 0; k < SURFACE_LISTS; k++) {
+        struct str method = surface_list_method(k);
+
+        if (after->lists[k].known || !before->lists[k].count)
+            continue;
+        if (is_live) {
+            err_set(e, ERR_PEER, "'%.*s' offers the list of %.*s, but rejects the request",
+                    STR_ARG(after_name), STR_ARG(method));
+            return err_hint(e, "repair the server; '--fail-on never' compares the rest");
+        }
+        err_set(e, ERR_INPUT,
+                "'%.*s' has no result of %.*s: what is missing in it is not known",
+                STR_ARG(after_name), STR_ARG(method));
+        return err_hint(e, "use a session in which the client reads that list; '--fail-on "
+                           "never' compares the rest");
+    }
+    return true;
+}
+
 void contract_options_allow(const struct app *app, struct contract_changes *changes,
                             const struct compare_rules *rules)
 {

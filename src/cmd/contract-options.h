@@ -21,6 +21,12 @@ bool contract_options_read_lock(const struct app *app, const char *path, struct 
  * `source` is its file or server. */
 void contract_options_warn(const struct app *app, const struct surface *s, struct str source);
 
+/* Checks that `after` has every list of which `before` has definitions: without it, nobody can
+ * say that nothing breaks. It is a live server, or a file. */
+bool contract_options_check_lists(const struct surface *before, const struct surface *after,
+                                  struct str after_name, bool is_live,
+                                  struct err *e) MUST_CHECK;
+
 /* Applies the entries of `allow` as of today; warns about those that have ended. */
 void contract_options_allow(const struct app *app, struct contract_changes *changes,
                             const struct compare_rules *rules);

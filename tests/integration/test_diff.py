@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import subprocess
+import sys
 
 import pytest
 from http_peers import Upstream, result
@@ -165,6 +166,41 @@ def test_calls_are_compared_without_a_contract(tmp_path):
     write_messages(tmp_path / "c", [*session(tool("find")), *session(tool("drop"))])
     text = mcpreel("diff", "c", "a", cwd=tmp_path)
     assert "no contract on side A: " in text and "- tools/call drop" in text
+
+
+REJECTS_THE_LIST = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" in m:
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+        answer = {"result": result} if m["method"] == "initialize" else {"error": {"code": -32601, "message": "no"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], **answer}), flush=True)
+"""
+
+
+def test_a_list_that_fails_now_passes_no_gate(tmp_path):
+    """Neither of a live server, nor in a recording; without a gate it is a call that fails."""
+    write_messages(tmp_path / "a", session(tool("find")))
+    failed = list(session(tool("find")))
+    failed[3] = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32601, "message": "no"}}
+    write_messages(tmp_path / "b", failed)
+    (tmp_path / "server.py").write_text(REJECTS_THE_LIST)
+    mcpreel("lock", "lock.json", "a", cwd=tmp_path)
+    for command in (["lock", "--check", "lock.json"], ["diff", "--fail-on", "breaking", "a"]):
+        mcpreel(*command, "--", sys.executable, "server.py", cwd=tmp_path, code=4)
+        mcpreel(*command, "b", cwd=tmp_path, code=3)
+    text = mcpreel("diff", "--exit-code", "a", "b", cwd=tmp_path, code=1)
+    assert "tools: not compared" in text and "~ tools/list" in text and text.endswith("1 changed, 1 of them breaking · 1 same\n")
+    assert "not compared" in mcpreel("lock", "--check", "--fail-on", "never", "lock.json", "b", cwd=tmp_path)
+
+
+def test_two_surfaces_in_a_file_pass_no_gate(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "c", [*session(tool("find")), *session(tool("drop"))])
+    for pair in (("a", "c"), ("c", "a")):
+        mcpreel("diff", "--fail-on", "cosmetic", *pair, cwd=tmp_path, code=3)
+        mcpreel("diff", *pair, cwd=tmp_path)
 
 
 def test_a_live_server_is_compared_and_no_tool_is_called(tmp_path):
