@@ -336,7 +336,7 @@ static void locate_in_after(struct diff_command *c)
     }
 }
 
-/* A side without its lists cannot pass --fail-on: nobody knows what changed in them. */
+/* A side without its lists cannot pass --fail-on: a change of them is not known. */
 static bool check_contracts(const struct diff_command *c, struct err *e)
 {
     const struct diff_side *before = &c->sides[BEFORE], *after = &c->sides[AFTER];

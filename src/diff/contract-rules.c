@@ -73,7 +73,8 @@ static const struct contract_rule rules[RULE_COUNT] = {
     BOTH(CONJUNCT_REMOVED, "conjunct.removed", REMOVED, SAFE, BREAKING,
          "a schema need not be met any more"),
     BOTH(NOT_JUDGED, "keyword.not-judged", CHANGED, RISKY, RISKY,
-         "a keyword changed that is invalid, or that mcpreel does not judge"),
+         "a keyword that is invalid or not judged by mcpreel changed, or a definition behind "
+         "it"),
     BOTH(TOO_COMPLEX, "schema.too-complex", CHANGED, RISKY, RISKY,
          "the schema is too complex; a part of it was not compared"),
     BOTH(DEFAULT_CHANGED, "default.changed", CHANGED, ROUTING, ROUTING, "a default changed"),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "diff/schema-references.h"
 #include "diff/schema-view.h"
 #include "json/equal.h"
 #include "json/number.h"
@@ -489,20 +490,41 @@ static bool is_judged(enum json_keyword k)
     }
 }
 
+/* Equal text has another meaning if a definition behind it differs. */
+static bool differ_with_references(struct schema_comparison *c, struct json_val old,
+                                   struct json_val new)
+{
+    return differ(old, new) ||
+           (json_exists(old) && schema_references_differ(c->rules, old, new, &c->work));
+}
+
+static bool is_changed(struct schema_comparison *c, const struct schema_pair *p,
+                       enum json_keyword k, struct json_val old, struct json_val new)
+{
+    if (k == KEYWORD_REF)
+        return false;
+    if (is_judged(k))
+        return is_invalid(p, k) && differ(old, new);
+    return differ_with_references(c, old, new) ||
+           (k == KEYWORD_DYNAMIC_REF && json_exists(old) &&
+            schema_references_definitions_differ(c->rules));
+}
+
 static void compare_not_judged(struct schema_comparison *c, const struct schema_pair *p)
 {
     for (enum json_keyword k = 0; k < KEYWORD_NONE; k++) {
         struct json_val old = schema_view_get(&p->before, k);
         struct json_val new = schema_view_get(&p->after, k);
 
-        if (k != KEYWORD_REF && differ(old, new) && (!is_judged(k) || is_invalid(p, k)))
+        if (is_changed(c, p, k, old, new))
             emit_at(c, SCHEMA_NOT_JUDGED, json_keyword_name(k), json_raw(old), json_raw(new));
     }
     if (!p->before.complete || !p->after.complete) {
         struct json_val old = schema_view_get(&p->before, KEYWORD_REF);
         struct json_val new = schema_view_get(&p->after, KEYWORD_REF);
 
-        if (differ(old, new) || !json_exists(old))
+        if (differ(old, new) || !json_exists(old) ||
+            schema_references_definitions_differ(c->rules))
             emit_at(c, SCHEMA_NOT_JUDGED, json_keyword_name(KEYWORD_REF), json_raw(old),
                     json_raw(new));
     }
@@ -828,7 +850,7 @@ static void compare_items(struct schema_comparison *c, const struct schema_pair 
     struct str name = json_keyword_name(KEYWORD_ITEMS);
 
     if (json_type(old) == JSON_ARRAY || json_type(new) == JSON_ARRAY) {
-        if (differ(old, new))
+        if (differ_with_references(c, old, new))
             emit_at(c, SCHEMA_NOT_JUDGED, name, json_raw(old), json_raw(new));
     } else if (json_exists(old) || json_exists(new)) {
         compare_below(c, name, STR("[*]"), old, new);
