@@ -368,7 +368,8 @@ static bool compare_contracts(struct diff_command *c, struct err *e)
                                             .before = before,
                                             .after = after,
                                             .changes = &c->changes,
-                                            .fail_on = fail_on };
+                                            .fail_on = fail_on,
+                                            .breaking_is_error = true };
     c->changes.file = located_side(c)->name;
     contract_options_warn(c->app, before, c->sides[BEFORE].name);
     contract_options_warn(c->app, after, c->sides[AFTER].name);
@@ -609,8 +610,11 @@ static bool open_reports(struct diff_command *c, struct err *e)
            report_files_check(&c->reports, &target, c->sides[AFTER].path, e);
 }
 
+/* The changes of the contract come before the calls. */
 static void begin_reports(struct diff_command *c, struct verdict_report_run *run)
 {
+    struct buf verdict;
+
     *run = (struct verdict_report_run){ .command = STR("diff"),
                                         .file = c->sides[BEFORE].name,
                                         .lines_of = located_side(c)->name,
@@ -618,7 +622,15 @@ static void begin_reports(struct diff_command *c, struct verdict_report_run *run
                                         .no_calls = !c->compares_calls };
     if (!c->reports.count)
         return;
+    if (c->contract.before) {
+        buf_init(&verdict, 256);
+        contract_report_write_counts(&verdict, &c->contract);
+        run->verdict = arena_printf(&c->arena, "%.*s", STR_ARG(buf_str(&verdict)));
+        buf_release(&verdict);
+    }
     c->reports.report.begin(&c->reports.report, run);
+    if (c->contract.before)
+        contract_report_give_changes(&c->contract, &c->verdicts, &c->reports.report);
 }
 
 static bool end_reports(struct diff_command *c, int code, struct err *e)
@@ -628,8 +640,6 @@ static bool end_reports(struct diff_command *c, int code, struct err *e)
 
     if (!c->reports.count)
         return true;
-    if (c->contract.before)
-        contract_report_give_changes(&c->contract, &c->verdicts, &c->reports.report);
     c->verdicts.duration_us = -1;
     c->reports.report.end(&c->reports.report, &result);
     report_files_set_json(&c->reports, buf_str(&c->json_text));

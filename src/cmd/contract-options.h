@@ -21,8 +21,8 @@ bool contract_options_read_lock(const struct app *app, const char *path, struct 
  * `source` is its file or server. */
 void contract_options_warn(const struct app *app, const struct surface *s, struct str source);
 
-/* Checks that `after` has every list of which `before` has definitions: without it, it is not known
- * whether anything breaks. It is a live server, or a file. */
+/* Checks that `after` has every list of which `before` has definitions: without it, it is not
+ * known whether anything breaks. It is a live server, or a file. */
 bool contract_options_check_lists(const struct surface *before, const struct surface *after,
                                   struct str after_name, bool is_live,
                                   struct err *e) MUST_CHECK;

@@ -65,13 +65,15 @@ struct str contract_report_fail_on(enum contract_fail_on fail_on)
     return contract_rules_severity((enum contract_severity)fail_on);
 }
 
-static void give_change(const struct contract_change *c, struct verdict_report *to,
-                        struct call_verdict_totals *totals)
+static void give_change(const struct contract_report *r, const struct contract_change *c,
+                        struct verdict_report *to, struct call_verdict_totals *totals)
 {
     struct arena a = { 0 };
     struct finding f = c->finding;
     struct str word = c->allowed ? STR("allowed") : contract_rules_severity(c->severity);
 
+    if (r->breaking_is_error && !c->allowed && c->severity == CONTRACT_BREAKING)
+        f.severity = FINDING_ERROR;
     f.message = arena_printf(&a, "%.*s: %.*s", STR_ARG(word), STR_ARG(f.message));
     totals->findings[f.severity]++;
     to->finding(to, &f);
@@ -82,7 +84,7 @@ void contract_report_give_changes(const struct contract_report *r,
                                   struct call_verdict_totals *totals, struct verdict_report *to)
 {
     for (size_t i = 0; i < r->changes->count; i++)
-        give_change(&r->changes->at[i], to, totals);
+        give_change(r, &r->changes->at[i], to, totals);
 }
 
 void contract_report_give(const struct contract_report *r, const struct verdict_report_run *run,

@@ -14,6 +14,9 @@ struct contract_report {
     enum contract_fail_on fail_on;
     const struct contract_traffic *traffic; /* NULL: no recorded calls were judged */
     int exit_code;
+    /* In reports, breaking changes are errors although they do not make the command fail: calls
+     * that differ are errors there, too, and must not hide them. */
+    bool breaking_is_error;
 };
 
 /* Counts the changes of each severity that are not allowed; returns the number of allowed

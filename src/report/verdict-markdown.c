@@ -237,7 +237,8 @@ static void add_count(struct buf *to, size_t start, uint64_t n, const char *one,
                    n == 1 ? one : many);
 }
 
-/* Appends the counts behind a title. `findings` are those of no call. */
+/* Appends the counts behind a title. `findings` are those of no call; NULL: they are told
+ * already. */
 static void add_counts(struct buf *to, const struct call_verdict_totals *totals,
                        const uint64_t *findings, bool no_calls)
 {
@@ -252,11 +253,27 @@ static void add_counts(struct buf *to, const struct call_verdict_totals *totals,
     verdict_report_write_not_read_only(to, totals);
     if (to->len == start && !no_calls)
         buf_add(to, STR("no calls"));
-    add_count(to, start, findings[FINDING_ERROR], "error", "errors");
-    add_count(to, start, findings[FINDING_WARNING], "warning", "warnings");
-    if (to->len == start)
-        buf_add(to, STR("no findings"));
+    if (findings) {
+        add_count(to, start, findings[FINDING_ERROR], "error", "errors");
+        add_count(to, start, findings[FINDING_WARNING], "warning", "warnings");
+        if (to->len == start)
+            buf_add(to, STR("no findings"));
+    }
     buf_add(to, STR("\n\n"));
+}
+
+/* Appends the verdict of the command in front of the counts. */
+static void add_title(struct buf *to, const struct verdict_markdown *m,
+                      const struct call_verdict_totals *totals)
+{
+    if (!m->run->verdict.len) {
+        add_counts(to, totals, m->findings, m->run->no_calls);
+        return;
+    }
+    term_escape_cut(to, m->run->verdict, COLUMNS);
+    if (!m->run->no_calls)
+        buf_add(to, STR("; calls: "));
+    add_counts(to, totals, NULL, m->run->no_calls);
 }
 
 /* Appends recording, target, server and duration. */
@@ -317,7 +334,7 @@ static void write_section(struct buf *to, const struct verdict_markdown *m,
     buf_add(to, STR("### MCP "));
     term_escape_cut(to, m->run->command, COLUMNS);
     buf_add(to, STR(": "));
-    add_counts(to, totals, m->findings, m->run->no_calls);
+    add_title(to, m, totals);
     add_run(to, m->run, totals);
     add_part(to, to->len, "", m->run->notice);
     if (m->run->notice.len)

@@ -22,6 +22,7 @@ struct verdict_report_run {
     uint64_t call_count; /* calls that will get a verdict; 0: unknown */
     struct str notice;   /* what the user must know before the first verdict */
     bool no_calls;       /* the command judges no calls: there are findings only */
+    struct str verdict;  /* the findings in the words of the command: "1 breaking, 2 routing" */
 };
 
 /* A command line that the user may want next. */

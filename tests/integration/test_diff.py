@@ -1,9 +1,11 @@
 """The diff command on real files: formats, git, the pager on a terminal, large input. Live servers and secrets, of lock, too; the
 reports of diff, lock and check."""
+import html
 import json
 import os
 import pathlib
 import pty
+import shlex
 import subprocess
 import sys
 
@@ -168,6 +170,15 @@ def test_calls_are_compared_without_a_contract(tmp_path):
     assert "no contract on side A: " in text and "- tools/call drop" in text
 
 
+LISTS_NOTHING = """
+import json, sys
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" in m:
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}, "tools": []}
+        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": result}), flush=True)
+"""
+
 REJECTS_THE_LIST = """
 import json, sys
 for line in sys.stdin:
@@ -177,6 +188,18 @@ for line in sys.stdin:
         answer = {"result": result} if m["method"] == "initialize" else {"error": {"code": -32601, "message": "no"}}
         print(json.dumps({"jsonrpc": "2.0", "id": m["id"], **answer}), flush=True)
 """
+
+
+def test_the_command_that_accepts_changes_can_be_copied(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    (tmp_path / "my server.py").write_text(LISTS_NOTHING)
+    mcpreel("lock", "my lock.json", "a", cwd=tmp_path)
+    check = ["lock", "--check", "--protocol-version", "2025-06-18", "--report", "markdown=m", "my lock.json", "--", sys.executable, "my server.py"]
+    mcpreel(*check, cwd=tmp_path, code=1)
+    accept = html.unescape((tmp_path / "m").read_text().split("accept: ")[1]).strip("`\n").replace("<code>", "").replace("</code>", "")
+    assert accept.startswith("mcpreel lock --protocol-version 2025-06-18 'my lock.json' -- ")
+    mcpreel(*shlex.split(accept)[1:], cwd=tmp_path)
+    mcpreel("lock", "--check", "my lock.json", "--", sys.executable, "my server.py", cwd=tmp_path)
 
 
 def test_a_list_that_fails_now_passes_no_gate(tmp_path):
@@ -227,14 +250,27 @@ def sarif(path):
     return [(rule, place["artifactLocation"]["uri"], place["region"]["startLine"]) for rule, place in places]
 
 
+def test_many_changed_calls_do_not_hide_the_contract(tmp_path):
+    """Reports have room for a part of them only: Markdown 60,000 bytes, GitHub ten."""
+    for name, required in (("a", ()), ("b", ("q",))):
+        calls = [message for n in range(1000) for message in call(n + 9, "find", {"q": str(n)}, name)]
+        write_messages(tmp_path / name, [*session(tool("find", *required)), *calls])
+    mcpreel("diff", "--report", "markdown=m", "--report", "github=g", "--report", "sarif=s", "a", "b", cwd=tmp_path)
+    text = (tmp_path / "m").read_text()
+    assert text.startswith("### MCP diff: 1 breaking; calls: 1000 failed, 2 passed\n")
+    assert text.split("|---|---|---|---|\n")[1].startswith("| ✗ | `tool.input.required.added` ")
+    assert (tmp_path / "g").read_text().startswith("::error file=a,line=4,title=tool.input.required.added::")
+    assert sarif(tmp_path / "s")[0] == ("tool.input.required.added", "a", 4)
+
+
 def test_sarif_has_the_lines_of_the_file(tmp_path):
     write_messages(tmp_path / "a", session(tool("find")))
     write_messages(tmp_path / "b", [*session(tool("find", "q"), tool("more")), *call(4, "more", {}, "x")])
     mcpreel("diff", "--report", "sarif=r", "--report", "github=g", "a", "b", cwd=tmp_path)
-    assert sarif(tmp_path / "r") == [("call-added", "a", 1), ("tool.input.required.added", "a", 4)]
-    assert "::warning file=a,line=4," in (tmp_path / "g").read_text()
+    assert sarif(tmp_path / "r") == [("tool.input.required.added", "a", 4), ("call-added", "a", 1)]
+    assert "::error file=a,line=4," in (tmp_path / "g").read_text()
     mcpreel("diff", "--report", "sarif=r", "--force", "b", "a", cwd=tmp_path)
-    assert sarif(tmp_path / "r") == [("call-removed", "b", 7), ("tool.removed", "b", 4)]
+    assert sarif(tmp_path / "r") == [("tool.removed", "b", 4), ("call-removed", "b", 7)]
 
 
 def test_sarif_of_a_committed_file_has_its_present_lines(tmp_path):

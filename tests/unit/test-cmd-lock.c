@@ -171,8 +171,18 @@ static void reports_are_written(void **state)
                      1);
     assert_non_null(strstr(cli_get_file(d, "r.json"), "'rule':'tool.removed'"));
     assert_non_null(strstr(cli_get_file(d, "r.xml"), "<failure type='tool.removed'"));
-    assert_non_null(strstr(cli_get_file(d, "r.md"), "### MCP lock: 1 error\n"));
+    assert_non_null(strstr(cli_get_file(d, "r.md"), "### MCP lock: 1 breaking\n"));
     assert_non_null(strstr(cli_get_file(d, "r.md"), "mcpreel lock l.json b.jsonl"));
+    cli_put_file(d, "b$.jsonl", RECORDING("[]"));
+    assert_int_equal(
+        cli_run(d, "mcpreel lock --check --session 1 --report markdown=s.md l.json b$.jsonl"),
+        1);
+    assert_non_null(
+        strstr(cli_get_file(d, "s.md"), "mcpreel lock --session 1 l.json 'b$.jsonl'"));
+    assert_int_equal(cli_run(d, "mcpreel lock other.json b.jsonl"), 0);
+    assert_int_equal(
+        cli_run(d, "mcpreel lock --check --report markdown=o.md l.json other.json"), 1);
+    assert_non_null(strstr(cli_get_file(d, "o.md"), "accept: `cp other.json l.json`"));
     assert_non_null(strstr(cli_get_file(d, "r.txt"), "::error file=l.json,line=8,"));
     assert_int_equal(cli_run(d, "mcpreel lock --check --report l.json l.json b.jsonl"), 2);
 }
