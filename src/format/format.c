@@ -78,6 +78,12 @@ bool format_is_recording_name(struct str path)
     return f && f->next;
 }
 
+bool format_is_common_name(struct str path)
+{
+    return str_ends(path, STR(".json")) || str_ends(path, STR(".yaml")) ||
+           str_ends(path, STR(".yml"));
+}
+
 bool format_takes_option(const struct format *f, const char *option)
 {
     for (const char *const *o = f->options; *o; o++)

@@ -185,6 +185,9 @@ const struct format *format_by_path(struct str path);
 /* Whether files with such a name are recordings: in a format that can be read. */
 bool format_is_recording_name(struct str path);
 
+/* Whether files of many other programs have such a name, too: .json, .yaml. */
+bool format_is_common_name(struct str path);
+
 /* Returns the format with the highest rank for the first bytes of a file; of several, one with
  * an extension of `path`, else the first in the table. NULL: none. */
 const struct format *format_by_content(struct str head, struct str path);

@@ -45,7 +45,12 @@ static bool read_records(struct operand_read *o, struct reader *r, struct err *e
     return next == NEXT_END;
 }
 
-/* A file of a folder that has another name than a recording may be anything. */
+/* A file of a folder may be anything, unless only recordings have such a name. */
+static bool may_be_another_file(const char *path)
+{
+    return !format_is_recording_name(str_z(path)) || format_is_common_name(str_z(path));
+}
+
 static void read_file(struct operand_read *o, const char *path, bool in_folder)
 {
     struct server_stats_files *f = o->files;
@@ -53,7 +58,7 @@ static void read_file(struct operand_read *o, const char *path, bool in_folder)
     struct reader *r;
 
     if (!reader_open(&r, f->sys, path, &o->reader_log, &e)) {
-        if (in_folder && e.kind == ERR_INPUT && !format_is_recording_name(str_z(path)))
+        if (in_folder && e.kind == ERR_INPUT && may_be_another_file(path))
             f->other++;
         else
             note_failure(o, path, &e);

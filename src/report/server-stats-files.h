@@ -1,9 +1,9 @@
 /* report/server-stats-files.h - reads any number of files and folders into ops/server-stats.h.
  *
  * Every file in a folder is read, but no subfolder; a file there that no reader recognizes
- * counts as another file, unless its name is that of a recording. A file that cannot be read,
- * or only up to a damage, is counted and, if wanted, logged; the calls before the damage count,
- * too.
+ * counts as another file, unless only recordings have such a name (.jsonl). A file that cannot
+ * be read, or only up to a damage, is counted and, if wanted, logged; the calls before the
+ * damage count, too.
  *
  * Bounded: paths of a folder are not collected; the first SERVER_STATS_FILES_FAILURES failures
  * are kept. */

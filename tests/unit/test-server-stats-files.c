@@ -72,13 +72,16 @@ static void a_folder_may_have_other_files(void **state)
     cli_put_file(d, "t/a.jsonl", HEADER PING);
     cli_put_file(d, "t/no-footer-torn.jsonl", HEADER PING "{'type':'mess");
     cli_put_file(d, "t/notes.txt", "buy milk\n");
+    cli_put_file(d, "t/package.json", "{'name':'x'}");
     cli_put_file(d, "t/sub/b.jsonl", HEADER PING);
     server_stats_files_add(&r.files, "t");
     assert_int_equal(r.files.read, 2);
     assert_int_equal(r.files.notes, 1);
-    assert_int_equal(r.files.other, 1);
+    assert_int_equal(r.files.other, 2);
     assert_int_equal(r.files.failed, 0);
     assert_int_equal(r.logged.len, 0);
+    server_stats_files_add(&r.files, "t/package.json"); /* named */
+    assert_int_equal(r.files.failed, 1);
     unlink("t/sub/b.jsonl");
     rmdir("t/sub");
     end(&r);
