@@ -440,13 +440,13 @@ static void add_missing_contracts(struct diff_command *c)
     add_missing_contract(c, "B", after);
 }
 
-/* How many calls are affected is worth a line if a change is breaking. */
+/* How many calls are affected is worth a line if a change is breaking, or rejects some. */
 static bool shows_traffic(const struct diff_command *c)
 {
     uint64_t counts[CONTRACT_SEVERITIES];
 
     contract_report_count(&c->contract, counts);
-    return counts[CONTRACT_BREAKING] || c->traffic.unattributed;
+    return counts[CONTRACT_BREAKING] || c->traffic.affected || c->traffic.unattributed;
 }
 
 static void add_contract(struct diff_command *c)

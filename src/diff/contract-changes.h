@@ -18,6 +18,7 @@ struct contract_usage {
     bool results;       /* recorded results are counted, not calls */
     uint64_t calls;     /* recorded calls of it, or results */
     uint64_t affected;  /* of these */
+    uint64_t rejected;  /* of the affected: the new schema rejects what the old one accepts */
     uint64_t undecided; /* of these: they have parts that are not judged */
     uint32_t seqs[CONTRACT_USAGE_SEQS]; /* of the first affected requests */
 };

@@ -11,6 +11,7 @@ struct traffic_change {
     bool has_path;
     struct json_path path; /* with `has_path` */
     bool hit;              /* by the call being judged */
+    bool rejected;         /* the hit is a violation of the new schema */
     struct traffic_change *next;
 };
 
@@ -56,6 +57,26 @@ static struct traffic_subject *make_subject(struct contract_traffic *t, enum sur
     return s;
 }
 
+/* Changes that are not about one tool, prompt or resource. */
+
+static bool is_of_template(const struct contract_change *change)
+{
+    enum contract_rule_number rule = rule_number(change->rule);
+
+    return rule == RULE_TEMPLATE_REMOVED || rule == RULE_TEMPLATE_URI;
+}
+
+static void push_change(struct contract_traffic *t, struct traffic_change **to,
+                        struct contract_change *change)
+{
+    struct traffic_change *c = arena_new(&t->arena, struct traffic_change);
+
+    c->change = change;
+    c->rule = rule_number(change->rule);
+    c->next = *to;
+    *to = c;
+}
+
 static void add_change(struct contract_traffic *t, struct contract_change *change)
 {
     struct str key = subject_key(&t->arena, change->kind, change->name);
@@ -85,9 +106,16 @@ void contract_traffic_init(struct contract_traffic *t, struct contract_changes *
     json_init(&t->empty);
     if (!json_scan(&t->empty, STR("{}"), &fault))
         BUG("an empty object is no JSON");
-    for (size_t i = 0; i < changes->count; i++)
-        if (changes->at[i].kind != SURFACE_SERVER && changes->at[i].name.len)
-            add_change(t, &changes->at[i]);
+    for (size_t i = 0; i < changes->count; i++) {
+        struct contract_change *change = &changes->at[i];
+
+        if (is_of_template(change))
+            push_change(t, &t->templates, change);
+        else if (rule_number(change->rule) == RULE_CAPABILITY_REMOVED)
+            push_change(t, &t->capabilities, change);
+        else if (change->kind != SURFACE_SERVER && change->name.len)
+            add_change(t, change);
+    }
 }
 
 void contract_traffic_release(struct contract_traffic *t)
@@ -124,8 +152,29 @@ static bool counts_use(enum contract_rule_number rule)
            kind == SCHEMA_PROPERTY_REQUIRED_REMOVED || kind == SCHEMA_PROPERTY_RENAMED;
 }
 
+/* The requests that a capability allows. */
+static const struct {
+    struct str method, capability;
+} capability_methods[] = {
+    { STR_INIT("tools/call"), STR_INIT("$.capabilities.tools") },
+    { STR_INIT("prompts/get"), STR_INIT("$.capabilities.prompts") },
+    { STR_INIT("resources/read"), STR_INIT("$.capabilities.resources") },
+    { STR_INIT("resources/subscribe"), STR_INIT("$.capabilities.resources") },
+    { STR_INIT("resources/subscribe"), STR_INIT("$.capabilities.resources.subscribe") },
+    { STR_INIT("completion/complete"), STR_INIT("$.capabilities.completions") },
+    { STR_INIT("logging/setLevel"), STR_INIT("$.capabilities.logging") },
+};
+
+static bool is_known_capability(struct str path)
+{
+    for (size_t i = 0; i < sizeof capability_methods / sizeof *capability_methods; i++)
+        if (str_eq(capability_methods[i].capability, path))
+            return true;
+    return false;
+}
+
 /* Returns whether recorded calls can tell anything about a change. A looser output cannot be
- * seen in old results, but a stricter one can. */
+ * seen in old results, but a stricter one can, and one that is neither. */
 static bool can_affect(const struct traffic_change *c)
 {
     switch (c->rule) {
@@ -141,12 +190,18 @@ static bool can_affect(const struct traffic_change *c)
     case RULE_PROMPT_REQUIRED_ADDED:
     case RULE_PROMPT_ARGUMENT_REMOVED:
     case RULE_RESOURCE_REMOVED:
+    case RULE_TEMPLATE_REMOVED:
+    case RULE_TEMPLATE_URI:
         return true;
+    case RULE_CAPABILITY_REMOVED:
+        return is_known_capability(c->change->finding.path);
     default:
         if (c->rule < RULE_OUTPUT)
             return c->change->severity <= CONTRACT_RISKY;
         return c->rule < RULE_TOOL_ADDED &&
-               (counts_use(c->rule) || c->change->severity == CONTRACT_SAFE);
+               (counts_use(c->rule) || c->change->severity == CONTRACT_SAFE ||
+                (c->change->rule->action == CONTRACT_CHANGED &&
+                 c->change->severity <= CONTRACT_RISKY));
     }
 }
 
@@ -204,7 +259,7 @@ static bool on_violation(void *arg, const struct json_schema_violation *v)
     run->violated = true;
     for (struct traffic_change *c = run->subject->changes; c; c = c->next)
         if (c->has_path && is_of_side(c->rule, run->side) && can_affect(c) && is_cause(c, v))
-            c->hit = true;
+            c->hit = c->rejected = true;
     return true;
 }
 
@@ -223,6 +278,7 @@ static void count(struct traffic_change *c, uint32_t seq, bool results, bool und
     if (u->affected < CONTRACT_USAGE_SEQS)
         u->seqs[u->affected] = seq;
     u->affected++;
+    u->rejected += c->rejected;
 }
 
 /* Validates a value against both schemas and counts it for the changes of that side. Returns
@@ -281,6 +337,7 @@ static bool judge_tool(struct contract_traffic *t, struct traffic_subject *s, ui
 
     for (struct traffic_change *c = s->changes; c; c = c->next) {
         c->hit = affects_tool_call(c, has_task, json_exists(structured));
+        c->rejected = false;
         attributed = attributed || c->hit;
         if (c->rule >= RULE_TOOL_ADDED)
             count(c, seq, false, false);
@@ -324,6 +381,77 @@ static void judge_other(struct contract_traffic *t, struct traffic_subject *s, u
     }
 }
 
+/* Returns whether a URI may be one of a template: each {…} stands for any text. */
+static bool matches_template(struct str template, struct str uri)
+{
+    size_t i = 0, k = 0, behind = SIZE_MAX, from = 0; /* `behind` the last variable */
+
+    while (k < uri.len || (i < template.len && template.at[i] == '{')) {
+        if (i < template.len && template.at[i] == '{') {
+            i += str_find(str_skip(template, i), '}') + 1;
+            behind = i = i < template.len ? i : template.len;
+            from = k;
+        } else if (i < template.len && template.at[i] == uri.at[k]) {
+            i++;
+            k++;
+        } else if (behind != SIZE_MAX) {
+            i = behind;
+            k = ++from;
+        } else {
+            return false;
+        }
+    }
+    return i == template.len;
+}
+
+static bool is_offered(const struct surface *s, struct str uri)
+{
+    const struct surface_list *l = &s->lists[SURFACE_TEMPLATE];
+
+    for (size_t i = 0; i < l->count; i++)
+        if (matches_template(l->items[i].key, uri))
+            return true;
+    return surface_find(s, SURFACE_RESOURCE, uri);
+}
+
+/* Returns whether a breaking change affects a read. */
+static bool judge_templates(struct contract_traffic *t, uint32_t seq, struct str uri)
+{
+    bool affected = false;
+
+    for (struct traffic_change *c = t->templates; c; c = c->next) {
+        if (!matches_template(c->change->name, uri))
+            continue;
+        c->hit = !is_offered(t->after, uri);
+        affected = affected || c->hit;
+        count(c, seq, false, false);
+    }
+    return affected;
+}
+
+static bool is_allowed_by(struct str method, struct str capability)
+{
+    for (size_t i = 0; i < sizeof capability_methods / sizeof *capability_methods; i++)
+        if (str_eq(capability_methods[i].method, method) &&
+            str_eq(capability_methods[i].capability, capability))
+            return true;
+    return false;
+}
+
+static bool judge_capabilities(struct contract_traffic *t, uint32_t seq, struct str method)
+{
+    bool affected = false;
+
+    for (struct traffic_change *c = t->capabilities; c; c = c->next) {
+        c->hit = is_allowed_by(method, c->change->finding.path);
+        if (!c->hit)
+            continue;
+        affected = true;
+        count(c, seq, false, false);
+    }
+    return affected;
+}
+
 static bool kind_of_method(struct str method, enum surface_kind *kind)
 {
     if (str_eq(method, STR("tools/call")))
@@ -337,30 +465,64 @@ static bool kind_of_method(struct str method, enum surface_kind *kind)
     return true;
 }
 
+/* Whether a change makes a call fail that worked. */
+static bool is_broken(const struct traffic_change *c)
+{
+    return c->hit && (c->change->severity == CONTRACT_BREAKING ||
+                      (c->rejected && c->change->severity <= CONTRACT_RISKY));
+}
+
+struct contract_call {
+    uint32_t seq;
+    struct json_val params, result;
+};
+
+static bool judge_subject(struct contract_traffic *t, enum surface_kind kind, struct str name,
+                          const struct contract_call *call)
+{
+    struct arena a = { 0 };
+    struct traffic_subject *s = map_get(&t->by_subject, subject_key(&a, kind, name));
+    bool affected = false;
+
+    arena_release(&a);
+    if (!s)
+        return false;
+    if (kind == SURFACE_TOOL)
+        affected = judge_tool(t, s, call->seq, call->params, call->result);
+    else
+        judge_other(t, s, call->seq, call->params);
+    for (struct traffic_change *c = s->changes; c; c = c->next)
+        affected = affected || is_broken(c);
+    return affected;
+}
+
+static bool is_counted(struct str method)
+{
+    for (size_t i = 0; i < sizeof capability_methods / sizeof *capability_methods; i++)
+        if (str_eq(capability_methods[i].method, method))
+            return true;
+    return false;
+}
+
 void contract_traffic_add_call(struct contract_traffic *t, uint32_t seq, struct str method,
                                struct json_val params, struct json_val result)
 {
+    const struct contract_call call = { seq, params, result };
     struct arena a = { 0 };
-    struct traffic_subject *s;
     enum surface_kind kind;
-    struct str name;
-    bool affected;
+    bool affected, has_kind = kind_of_method(method, &kind);
 
-    if (!kind_of_method(method, &kind))
-        return;
-    t->calls++;
-    name = json_text(mcp_subject(method, params), &a);
-    s = map_get(&t->by_subject, subject_key(&a, kind, name));
+    affected = judge_capabilities(t, seq, method);
+    if (has_kind) {
+        struct str name = json_text(mcp_subject(method, params), &a);
+
+        if (judge_subject(t, kind, name, &call))
+            affected = true;
+        if (kind == SURFACE_RESOURCE && judge_templates(t, seq, name))
+            affected = true;
+    }
     arena_release(&a);
-    if (!s)
-        return;
-    affected = false;
-    if (kind == SURFACE_TOOL)
-        affected = judge_tool(t, s, seq, params, result);
-    else
-        judge_other(t, s, seq, params);
-    for (struct traffic_change *c = s->changes; c; c = c->next)
-        affected = affected || (c->hit && c->change->severity == CONTRACT_BREAKING);
+    t->calls += has_kind || affected;
     t->affected += affected;
 }
 
@@ -369,7 +531,6 @@ bool contract_traffic_add_index(struct contract_traffic *t, const struct index *
 {
     struct index_message request, response;
     struct json_val root, answer;
-    enum surface_kind kind;
     bool ok = true;
 
     index_message_init(&request);
@@ -378,7 +539,7 @@ bool contract_traffic_add_index(struct contract_traffic *t, const struct index *
         struct str method = index_method(index, call)->name;
         uint32_t step = index_first_step(index, call);
 
-        if (!kind_of_method(method, &kind))
+        if (!is_counted(method))
             continue;
         while (step && index->steps[step].kind != STEP_RESPONSE)
             step = index_next_step(index, call, step);
@@ -410,7 +571,8 @@ static void write_usage(struct buf *to, const struct contract_change *change)
 {
     const struct contract_usage *u = &change->usage;
     const char *things = u->results ? "recorded results" : "recorded calls";
-    bool rejects = change->severity == CONTRACT_BREAKING && !u->results;
+    bool rejects = !u->results && (change->severity == CONTRACT_BREAKING ||
+                                   (u->rejected && u->rejected == u->affected));
 
     if (u->affected) {
         buf_printf(to, "; %s %llu of %llu %s", rejects ? "rejects" : "affects",

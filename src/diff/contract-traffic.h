@@ -3,8 +3,9 @@
  * Each recorded tools/call is validated against the input schemas before and after
  * (json/schema.h), each structured result against both output schemas. A call is affected by a
  * change if it was valid before and is not any more because of the value that the change is
- * about; or if it uses a tool, prompt, resource or property that was removed or renamed. A
- * value that was redacted, and a keyword that is not evaluated, leave a call undecided.
+ * about; or if it uses a tool, prompt, resource or property that was removed or renamed, reads
+ * a URI of a template that was removed, or uses a capability that was. A value that was
+ * redacted, and a keyword that is not evaluated, leave a call undecided.
  *
  *     contract_traffic_init()      after contract_compare()
  *     contract_traffic_add_…()     recorded calls of the contract `before`
@@ -18,8 +19,10 @@
 struct contract_traffic {
     struct contract_changes *changes; /* borrowed; not added to or sorted meanwhile */
     const struct surface *before, *after;
-    struct map by_subject; /* "kind name" to struct traffic_subject */
-    uint64_t calls;        /* recorded calls of tools, prompts and resources */
+    struct map by_subject;                           /* "kind name" to struct traffic_subject */
+    struct traffic_change *templates, *capabilities; /* removed ones */
+    uint64_t
+        calls; /* recorded calls of tools, prompts and resources, and of such capabilities */
     uint64_t affected;     /* of these, by a change that is breaking */
     uint64_t unattributed; /* of these: rejected by the new schema, but by no change found */
     struct json empty;     /* {} */

@@ -416,6 +416,8 @@ static bool fails(const struct contract_change *change, enum contract_fail_on fa
 {
     if (change->allowed || fail_on == FAIL_ON_NEVER)
         return false;
+    if (change->severity <= CONTRACT_RISKY && change->usage.rejected)
+        return true;
     if (fail_on == FAIL_ON_BREAKING_USED)
         return change->severity == CONTRACT_BREAKING && change->usage.affected;
     return (int)change->severity <= (int)fail_on;

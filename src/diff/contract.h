@@ -39,7 +39,8 @@ bool contract_check_allow(const struct compare_rules *rules, struct err *e) MUST
 size_t contract_allow(struct contract_changes *c, const struct compare_rules *rules,
                       struct str today);
 
-/* From which changes on a comparison fails. */
+/* From which changes on a comparison fails. A risky change by which recorded calls or results
+ * are rejected counts as breaking. */
 enum contract_fail_on {
     FAIL_ON_BREAKING = CONTRACT_BREAKING, /* the same numbers as the severities */
     FAIL_ON_COSMETIC = CONTRACT_COSMETIC,

@@ -178,6 +178,90 @@ static void results_are_validated_against_the_output_schema(void **state)
     end(&r);
 }
 
+#define OUTPUT(n) "{'tools':[{'name':'s','outputSchema':{'properties':{'n':" n "}}}]}"
+
+static void results_are_counted_for_another_type(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, OUTPUT("{'type':'integer'}"), OUTPUT("{'type':'string'}"));
+    call(&r, 5, "tools/call", "{'name':'s'}", "{'structuredContent':{'n':1}}");
+    call(&r, 6, "tools/call", "{'name':'s'}", "{'structuredContent':{'n':2}}");
+    contract_traffic_end(&r.traffic);
+    assert_str(r.changes.at[0].finding.message,
+               STR("tool 's': the type changed; affects 2 of 2 recorded results (#5 #6)"));
+    assert_int_equal(r.traffic.affected, 2);
+    assert_true(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    end(&r);
+}
+
+/* A rule that cannot decide is decided by a call that is rejected. */
+static void a_risky_change_that_rejects_calls_fails(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, TOOL("{'properties':{'a':{'pattern':'^a'},'b':{}}}"),
+          TOOL("{'properties':{'a':{'pattern':'^.b'}}}"));
+    call(&r, 5, "tools/call", "{'name':'s','arguments':{'a':'ab'}}", "{}");
+    assert_false(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    call(&r, 6, "tools/call", "{'name':'s','arguments':{'b':1}}", "{}"); /* is ignored now */
+    assert_false(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    call(&r, 7, "tools/call", "{'name':'s','arguments':{'a':'ac'}}", "{}");
+    contract_traffic_end(&r.traffic);
+    assert_str(r.changes.at[0].rule->id, STR("tool.input.pattern.changed"));
+    assert_str(r.changes.at[0].finding.message,
+               STR("tool 's': a pattern changed; rejects 1 of 3 recorded calls (#7)"));
+    assert_int_equal(r.traffic.affected, 1);
+    assert_true(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    assert_true(contract_decide(&r.changes, FAIL_ON_BREAKING));
+    assert_false(contract_decide(&r.changes, FAIL_ON_NEVER));
+    end(&r);
+}
+
+static void reads_of_a_removed_template_are_counted(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r,
+          "{'resources':[],'resourceTemplates':[{'uriTemplate':'file:///{p}','name':'f'},"
+          "{'uriTemplate':'db:{t}/rows{?n}','name':'d'}]}",
+          "{'resources':[{'uri':'file:///a','name':'a'}],'resourceTemplates':["
+          "{'uriTemplate':'db:{t}/rows{?n}','name':'d'}]}");
+    call(&r, 5, "resources/read", "{'uri':'file:///a'}", "{}"); /* still there */
+    call(&r, 6, "resources/read", "{'uri':'file:///b/c'}", "{}");
+    call(&r, 7, "resources/read", "{'uri':'db:x/rows?n=1'}", "{}");
+    call(&r, 8, "resources/read", "{'uri':'db:x/row'}", "{}");
+    contract_traffic_end(&r.traffic);
+    assert_str(r.changes.at[0].finding.message,
+               STR("template 'file:///{p}' was removed; rejects 1 of 2 recorded calls (#6)"));
+    assert_int_equal(r.traffic.affected, 1);
+    assert_int_equal(r.traffic.calls, 4);
+    assert_true(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    end(&r);
+}
+
+static void requests_of_a_removed_capability_are_counted(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, "{'capabilities':{'logging':{},'resources':{'subscribe':true}}}",
+          "{'capabilities':{'resources':{}}}");
+    call(&r, 5, "resources/read", "{'uri':'a'}", "{}");
+    call(&r, 6, "resources/subscribe", "{'uri':'a'}", "{}");
+    call(&r, 7, "ping", "{}", "{}");
+    assert_int_equal(r.changes.count, 2);
+    assert_int_equal(r.changes.at[0].usage.affected, 0); /* logging */
+    assert_int_equal(r.changes.at[1].usage.affected, 1);
+    assert_int_equal(r.traffic.calls, 2);
+    assert_int_equal(r.traffic.affected, 1);
+    assert_true(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    end(&r);
+}
+
 static void removed_tools_prompts_and_resources_affect_all_their_calls(void **state)
 {
     struct rig r;
@@ -231,6 +315,10 @@ int main(void)
         cmocka_unit_test(changes_are_distinguished_by_their_values),
         cmocka_unit_test(a_value_inside_a_union_is_attributed),
         cmocka_unit_test(results_are_validated_against_the_output_schema),
+        cmocka_unit_test(results_are_counted_for_another_type),
+        cmocka_unit_test(a_risky_change_that_rejects_calls_fails),
+        cmocka_unit_test(reads_of_a_removed_template_are_counted),
+        cmocka_unit_test(requests_of_a_removed_capability_are_counted),
         cmocka_unit_test(removed_tools_prompts_and_resources_affect_all_their_calls),
         cmocka_unit_test(calls_of_a_recording_are_read),
     };
