@@ -660,6 +660,7 @@ static bool compare_calls(struct diff_command *c, struct err *e)
                               .rules = &c->rules,
                               .latency_ms = c->args->latency_us / US_PER_MS,
                               .latency_percent = (uint64_t)c->args->latency_percent,
+                              .all_subjects = report_files_need_verdicts(&c->reports),
                               .found = on_entry,
                               .arg = c };
 

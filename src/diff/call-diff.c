@@ -386,7 +386,8 @@ static bool add_pair(struct call_comparison *c, const uint32_t calls[2], enum al
     if ((how == ALIGN_SAME_KIND && !is_skipped_list(c) && !compare_requests(c, calls, e)) ||
         !compare_responses(c, calls, how != ALIGN_SAME_KIND, e))
         return false;
-    if (is_shown(&c->entry) && !set_subject(c, BEFORE, calls[BEFORE], e))
+    if ((c->d->all_subjects || is_shown(&c->entry)) &&
+        !set_subject(c, BEFORE, calls[BEFORE], e))
         return false;
     return end_entry(c, c->entry.finding_count ? CALL_DIFF_CHANGED : CALL_DIFF_SAME, e);
 }

@@ -47,7 +47,8 @@ struct call_diff_entry {
     bool moved;                 /* at another place among the calls */
     bool latency_changed;       /* past the thresholds */
     bool breaking;              /* findings[0] says why */
-    struct str method, subject; /* subject: tool, prompt or URI; may be empty */
+    struct str method, subject; /* subject: tool, prompt or URI; may be empty, and is if the
+                                   pair is the same, unless all_subjects */
     struct call_diff_side before, after;
     const struct finding *findings; /* the differences: `recorded` is before, `live` after */
     size_t finding_count;
@@ -74,6 +75,8 @@ struct call_diff {
     /* The results of these lists are compared elsewhere (diff/contract.h): here, only whether
      * they fail. */
     bool skip_lists[SURFACE_LISTS];
+
+    bool all_subjects; /* also of pairs that are the same: their requests are read for it */
 
     /* Called for every entry, in the order of `before`; added calls come before the next call
      * that is in order on both sides. The entry is valid during the call. */

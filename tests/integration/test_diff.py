@@ -91,6 +91,7 @@ def test_reports_are_written(files):
     assert report["command"] == "diff"
     assert report["totals"] == {"same": 2, "changed": 1, "added": 0, "removed": 0, "breaking": 0, "moved": 1, "slower": 0, "faster": 0, "exact": True}
     assert json.loads(mcpreel("--json", "diff", "a.jsonl", "b.jsonl", cwd=files)) == report
+    assert "`tools/call x #1`" in (files / "r.md").read_text()  # a call that is the same
     assert "three" in (files / "r.md").read_text() and "::error" in (files / "r.txt").read_text()
 
 
