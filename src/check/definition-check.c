@@ -8,7 +8,6 @@
 #include "mcp/surface.h"
 #include "ops/op-stats.h"
 #include "trace/limits.h"
-#include "json/schema.h"
 
 enum { MESSAGE_MAX = 8 * DEFINITION_CHECK_TEXT };
 
@@ -213,7 +212,7 @@ static void read_advertised(struct definition_check *c, const struct operation_e
 
 struct value_check {
     struct buf path, message;
-    bool violated;
+    bool violated, redacted;
 };
 
 static bool on_violation(void *arg, const struct json_schema_violation *v)
@@ -221,8 +220,10 @@ static bool on_violation(void *arg, const struct json_schema_violation *v)
     struct value_check *run = arg;
     struct buf location;
 
-    if (params_is_redacted(v->value))
+    if (params_is_redacted(v->value)) {
+        run->redacted = true;
         return true;
+    }
     buf_init(&location, DEFINITION_CHECK_TEXT);
     json_location_write(v->location, &location);
     buf_add(&run->path, str_skip(buf_str(&location), 1)); /* without its "$" */
@@ -230,6 +231,22 @@ static bool on_violation(void *arg, const struct json_schema_violation *v)
     buf_release(&location);
     run->violated = true;
     return false;
+}
+
+static void count_unjudged(struct definition_check *c, enum definition_rule rule)
+{
+    *(rule == DEFINITION_INPUT_SCHEMA ? &c->unjudged.calls : &c->unjudged.results) += 1;
+}
+
+/* A value without a violation is not known to be valid. */
+static void add_unjudged(struct definition_check *c, enum definition_rule rule,
+                         const struct value_check *run, const struct json_schema_result *result)
+{
+    if (result->verdict == JSON_SCHEMA_VALID)
+        return;
+    count_unjudged(c, rule);
+    c->unjudged.schema.unchecked |= result->unchecked;
+    c->unjudged.redacted = c->unjudged.redacted || run->redacted;
 }
 
 static void check_value(struct definition_check *c, const struct operation_event *ev,
@@ -242,20 +259,23 @@ static void check_value(struct definition_check *c, const struct operation_event
                            .count = 1,
                            .record = ev->record };
     struct value_check run = { .violated = false };
+    struct json_schema_result result;
 
     buf_init(&run.path, DEFINITION_CHECK_TEXT);
     buf_init(&run.message, DEFINITION_CHECK_TEXT);
     buf_add(&run.path, at);
-    (void)json_schema_check(schema, value, on_violation, &run);
+    result = json_schema_check(schema, value, on_violation, &run);
     v.path = buf_str(&run.path);
     v.example = buf_str(&run.message);
     if (run.violated)
         add_violation(c, &v);
+    else
+        add_unjudged(c, rule, &run, &result);
     buf_release(&run.path);
     buf_release(&run.message);
 }
 
-/* Returns the definition that a call is judged by; NULL: none. */
+/* Returns the definition that a call is judged by; NULL: none, or it was not kept. */
 static const struct checked_tool *tool_of(struct definition_check *c,
                                           const struct operation *op)
 {
@@ -264,6 +284,8 @@ static const struct checked_tool *tool_of(struct definition_check *c,
     if (op->dir != TO_SERVER || !str_eq(op->method, STR("tools/call")))
         return NULL;
     e = recent_keys_find(&c->latest, tool_key(c, op, op->subject));
+    if (e && !e->value)
+        c->unjudged.not_kept = true;
     return e ? (const struct checked_tool *)(uintptr_t)e->value : NULL;
 }
 
@@ -344,6 +366,36 @@ void definition_check_release(struct definition_check *c)
     json_release(&c->empty);
     arena_release(&c->texts);
     arena_release(&c->scratch);
+}
+
+/* Calls and results that were not judged. */
+
+void definition_check_write_reason(struct buf *to, const struct definition_unjudged *u)
+{
+    size_t start = to->len;
+
+    json_schema_write_unchecked(&u->schema, to);
+    if (u->redacted)
+        buf_printf(to, "%sredacted values", to->len > start ? "; " : "");
+    if (u->not_kept)
+        buf_printf(to, "%stoo many or too large definitions", to->len > start ? "; " : "");
+}
+
+void definition_check_write_unjudged(struct buf *to, const struct definition_unjudged *u)
+{
+    if (!u->calls && !u->results && !u->not_kept)
+        return;
+    if (u->calls)
+        units_write_count(to, u->calls, "call", "calls");
+    if (u->calls && u->results)
+        buf_add(to, STR(" and "));
+    if (u->results)
+        units_write_count(to, u->results, "result", "results");
+    if (!u->calls && !u->results)
+        buf_add(to, STR("calls"));
+    buf_add(to, STR(" not judged completely by their schema ("));
+    definition_check_write_reason(to, u);
+    buf_add_ch(to, ')');
 }
 
 /* Findings. */

@@ -4,7 +4,8 @@
  *
  * Takes the events of operations. A call is judged by the latest definition of its tool that
  * its session has got before; without one it is not judged. Nor is a redacted value, or a
- * keyword that json/schema.h does not evaluate: there is no false violation. A result of a tool
+ * keyword that json/schema.h does not evaluate: there is no false violation, but such calls
+ * and results are counted. A result of a tool
  * with an outputSchema must have structuredContent, unless it is an error or a task.
  *
  * At the end there is a finding for each rule and tool, at its first place.
@@ -19,6 +20,7 @@
 #include "base/recent-keys.h"
 #include "ops/operation.h"
 #include "trace/finding-list.h"
+#include "json/schema.h"
 
 enum {
     DEFINITION_CHECK_TOOLS = 2048,
@@ -40,8 +42,17 @@ const char *definition_check_id(enum definition_rule rule);
 /* Finds the rule with an id; DEFINITION_RULES: there is none. */
 enum definition_rule definition_check_find(struct str id);
 
+/* Calls and results that could not be judged by the schema of their tool. */
+struct definition_unjudged {
+    uint64_t calls, results;
+    struct json_schema_result schema; /* keywords that were not checked */
+    bool redacted;                    /* values that were redacted */
+    bool not_kept;                    /* definitions beyond the limits */
+};
+
 struct definition_check {
     struct operation_sink events;
+    struct definition_unjudged unjudged;
 
     /* Private. */
     struct map definitions;    /* hash of the text -> struct checked_tool */
@@ -55,6 +66,13 @@ struct definition_check {
 
 void definition_check_init(struct definition_check *c);
 void definition_check_release(struct definition_check *c);
+
+/* Appends "2 calls and 1 result were not judged completely (not checked: format)"; nothing if
+ * all were. */
+void definition_check_write_unjudged(struct buf *to, const struct definition_unjudged *u);
+
+/* Appends the reason only: "not checked: format". */
+void definition_check_write_reason(struct buf *to, const struct definition_unjudged *u);
 
 /* Adds the findings, except those of ignored rules. */
 void definition_check_finish(const struct definition_check *c,

@@ -169,6 +169,35 @@ static void add_verdict(struct buf *to, const struct check *c, const struct chec
     buf_add_ch(to, '\n');
 }
 
+/* It is no finding, but a schema that cannot be used must not look like one that was met. */
+static void add_unjudged(struct buf *to, const struct definition_unjudged *u)
+{
+    struct buf line;
+
+    buf_init(&line, CHECK_TEXT_MAX);
+    definition_check_write_unjudged(&line, u);
+    if (line.len)
+        buf_printf(to, "  %.*s\n", STR_ARG(buf_str(&line)));
+    buf_release(&line);
+}
+
+static void add_unjudged_json(struct json_out *o, const struct definition_unjudged *u)
+{
+    struct buf reason;
+
+    buf_init(&reason, CHECK_TEXT_MAX);
+    definition_check_write_reason(&reason, u);
+    if (reason.len) {
+        json_out_key(o, STR("not_judged"));
+        json_out_object(o);
+        json_out_key_int(o, STR("calls"), (int64_t)u->calls);
+        json_out_key_int(o, STR("results"), (int64_t)u->results);
+        json_out_key_str(o, STR("reason"), buf_str(&reason));
+        json_out_end_object(o);
+    }
+    buf_release(&reason);
+}
+
 static void add_findings(struct buf *to, const struct checked_file *f)
 {
     for (size_t i = 0; i < f->findings.count; i++) {
@@ -181,6 +210,7 @@ static void add_findings(struct buf *to, const struct checked_file *f)
         units_write_count(to, f->file.notes, "warning", "warnings");
         buf_add(to, STR(" while reading it\n"));
     }
+    add_unjudged(to, &f->definitions.unjudged);
 }
 
 /* "left out: line 4, lines 7 to 9" */
@@ -264,6 +294,7 @@ static void add_usable_json(struct json_out *o, const struct checked_file *f)
     json_out_key_int(o, STR("messages"), (int64_t)message_count(f));
     json_out_key_int(o, STR("notes"), (int64_t)f->file.notes);
     findings_write_json(o, &f->findings);
+    add_unjudged_json(o, &f->definitions.unjudged);
     if (!f->copy_path)
         return;
     json_out_key(o, STR("copy"));

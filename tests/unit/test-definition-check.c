@@ -141,6 +141,40 @@ static void ignored_rules_have_no_findings(void **state)
     finding_list_release(&l);
 }
 
+/* Expects what is said about calls that were not judged. */
+static void assert_unjudged(const char *input, const char *want)
+{
+    struct definition_check c;
+    struct op_builder builder;
+    struct err e = ERR_NONE;
+    struct buf got;
+
+    buf_init(&got, 4096);
+    definition_check_init(&c);
+    op_builder_init(&builder, &c.events);
+    terse_feed(&builder.sink, input);
+    assert_true(op_builder_finish(&builder, &e));
+    definition_check_write_unjudged(&got, &c.unjudged);
+    assert_str(buf_str(&got), str_z(want));
+    op_builder_release(&builder);
+    definition_check_release(&c);
+    buf_release(&got);
+}
+
+static void schemas_that_cannot_be_used_are_told(void **state)
+{
+    (void)state;
+    assert_unjudged(LIST("", NUMBER) CALL("", "{'n':1}") GOOD, "");
+    assert_unjudged(LIST("", NUMBER) CALL("", "{'n':'1'}") GOOD, ""); /* it is a finding */
+    assert_unjudged(LIST("", "{'name':'a','inputSchema':{'$ref':'http://x/y'},"
+                             "'outputSchema':{'properties':{'m':{'type':'sting'}}}}")
+                        CALL("", "{'n':1}") GOOD,
+                    "1 call and 1 result not judged completely by their schema (not checked: "
+                    "type, $ref)");
+    assert_unjudged(LIST("", NUMBER) CALL("", "{'n':'[REDACTED:KEY]'}") GOOD,
+                    "1 call not judged completely by their schema (redacted values)");
+}
+
 static void definitions_beyond_the_limit_judge_nothing(void **state)
 {
     enum { MANY = DEFINITION_CHECK_TOOLS };
@@ -177,6 +211,7 @@ int main(void)
         cmocka_unit_test(sessions_are_separate),
         cmocka_unit_test(hidden_characters_are_counted_once_for_each_definition),
         cmocka_unit_test(ignored_rules_have_no_findings),
+        cmocka_unit_test(schemas_that_cannot_be_used_are_told),
         cmocka_unit_test(definitions_beyond_the_limit_judge_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
