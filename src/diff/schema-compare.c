@@ -229,7 +229,7 @@ static struct hashed *hash_all(struct schema_comparison *c, const struct json_va
     return list;
 }
 
-/* Marks the values that both sorted lists have. */
+/* Marks as many elements as both sorted lists have. */
 static void match_equal(struct hashed *a, size_t a_count, struct hashed *b, size_t b_count)
 {
     for (size_t i = 0, k = 0; i < a_count && k < b_count;) {
@@ -242,6 +242,17 @@ static void match_equal(struct hashed *a, size_t a_count, struct hashed *b, size
             k++;
         }
     }
+}
+
+/* Leaves one of equal values in a sorted list; returns their number. */
+static size_t drop_repeated(struct hashed *list, size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!kept || list[kept - 1].hash != list[i].hash)
+            list[kept++] = list[i];
+    return kept;
 }
 
 static int compare_indexes(const void *a, const void *b)
@@ -278,14 +289,16 @@ static void compare_values(struct schema_comparison *c, const struct schema_pair
     const struct schema_view *b = &p->before, *a = &p->after;
     struct hashed *old = hash_all(c, b->values, b->value_count);
     struct hashed *new = hash_all(c, a->values, a->value_count);
+    size_t old_count = drop_repeated(old, b->value_count);
+    size_t new_count = drop_repeated(new, a->value_count);
     struct str removed, added;
 
     if (!b->has_values && !a->has_values)
         return;
     if (b->has_values && a->has_values)
-        match_equal(old, b->value_count, new, a->value_count);
-    removed = unmatched_text(&c->texts[0], old, b->value_count);
-    added = unmatched_text(&c->texts[1], new, a->value_count);
+        match_equal(old, old_count, new, new_count);
+    removed = unmatched_text(&c->texts[0], old, old_count);
+    added = unmatched_text(&c->texts[1], new, new_count);
     if (!b->has_values) {
         emit_at(c, SCHEMA_ENUM_SET, STR("enum"), STR_NONE, added);
     } else if (!a->has_values) {
@@ -328,6 +341,16 @@ static void emit_bound(struct schema_comparison *c, struct str name, int tighter
     if (tighter)
         emit_at(c, tighter > 0 ? SCHEMA_BOUND_TIGHTENED : SCHEMA_BOUND_LOOSENED, name,
                 json_raw(old), json_raw(new));
+}
+
+/* Whether two bounds of integers are the same: above 0, and from 1 on. */
+static bool is_same_integer(struct bound old, struct bound new, int sign)
+{
+    enum { MAX = 1 << 30 };
+    int64_t a, b;
+
+    return json_int(old.value, &a) && json_int(new.value, &b) && a > -MAX && a < MAX &&
+           b > -MAX && b < MAX && a + old.exclusive * sign == b + new.exclusive *sign;
 }
 
 static void compare_bound(struct schema_comparison *c, struct str name, struct bound old,
@@ -402,16 +425,21 @@ static void compare_unique(struct schema_comparison *c, const struct schema_pair
                (json_type(new) == JSON_TRUE) - (json_type(old) == JSON_TRUE), old, new);
 }
 
+static void compare_range(struct schema_comparison *c, const struct schema_pair *p,
+                          enum json_keyword inclusive, enum json_keyword exclusive, int sign)
+{
+    struct bound old = strictest(&p->before, inclusive, exclusive, sign);
+    struct bound new = strictest(&p->after, inclusive, exclusive, sign);
+    unsigned types = p->before.types | p->after.types;
+
+    if (types != JSON_SCHEMA_INTEGER || !is_same_integer(old, new, sign))
+        compare_bound(c, json_keyword_name(inclusive), old, new, sign);
+}
+
 static void compare_bounds(struct schema_comparison *c, const struct schema_pair *p)
 {
-    const struct schema_view *b = &p->before, *a = &p->after;
-
-    compare_bound(c, STR("minimum"),
-                  strictest(b, KEYWORD_MINIMUM, KEYWORD_EXCLUSIVE_MINIMUM, 1),
-                  strictest(a, KEYWORD_MINIMUM, KEYWORD_EXCLUSIVE_MINIMUM, 1), 1);
-    compare_bound(c, STR("maximum"),
-                  strictest(b, KEYWORD_MAXIMUM, KEYWORD_EXCLUSIVE_MAXIMUM, -1),
-                  strictest(a, KEYWORD_MAXIMUM, KEYWORD_EXCLUSIVE_MAXIMUM, -1), -1);
+    compare_range(c, p, KEYWORD_MINIMUM, KEYWORD_EXCLUSIVE_MINIMUM, 1);
+    compare_range(c, p, KEYWORD_MAXIMUM, KEYWORD_EXCLUSIVE_MAXIMUM, -1);
     compare_count(c, p, KEYWORD_MIN_LENGTH, 1);
     compare_count(c, p, KEYWORD_MAX_LENGTH, -1);
     compare_count(c, p, KEYWORD_MIN_ITEMS, 1);
@@ -1057,9 +1085,12 @@ static void compare_conjuncts(struct schema_comparison *c, const struct schema_p
 
 static void compare_pair(struct schema_comparison *c, const struct schema_pair *p)
 {
-    bool comparable = compare_types(c, p);
+    bool known = schema_view_is_unresolved(&p->before) == schema_view_is_unresolved(&p->after);
+    bool comparable = known && compare_types(c, p);
 
     compare_annotations(c, p);
+    if (!known)
+        compare_not_judged(c, p);
     if (!comparable || compare_as_branch(c, p))
         return;
     compare_values(c, p);

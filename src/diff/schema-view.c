@@ -25,6 +25,17 @@ static struct json_val rule_value(const struct schema_view *v, struct json_val p
     return r ? r->value : JSON_VAL_NONE;
 }
 
+bool schema_view_is_unresolved(const struct schema_view *v)
+{
+    const struct json_schema_node *node;
+
+    if (v->complete || v->part_count != 1)
+        return false;
+    node = json_schema_rules_of(v->rules, v->parts[0]);
+    return node->count == 1 && node->rules[0].keyword == KEYWORD_REF &&
+           !json_exists(node->rules[0].target);
+}
+
 struct json_val schema_view_get(const struct schema_view *v, enum json_keyword keyword)
 {
     struct json_val found = JSON_VAL_NONE;

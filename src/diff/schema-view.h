@@ -41,6 +41,10 @@ struct schema_view {
 void schema_view_init(struct schema_view *v, struct json_schema_rules *rules,
                       struct json_val schema, struct arena *a);
 
+/* Returns whether it is nothing but a $ref whose target is not known: it may accept anything.
+ */
+bool schema_view_is_unresolved(const struct schema_view *v);
+
 /* Returns the value of a keyword in the first part that has it; absent: none has it. */
 struct json_val schema_view_get(const struct schema_view *v, enum json_keyword keyword);
 
