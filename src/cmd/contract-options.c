@@ -134,5 +134,6 @@ void contract_options_allow(const struct app *app, struct contract_changes *chan
 
     if (ended)
         log_printf(app->log, LOG_WARN,
-                   "%zu entries of 'allow' have ended and allow nothing any more", ended);
+                   "%zu entr%s of 'allow' ha%s ended and allow%s nothing any more", ended,
+                   ended == 1 ? "y" : "ies", ended == 1 ? "s" : "ve", ended == 1 ? "s" : "");
 }

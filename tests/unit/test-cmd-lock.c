@@ -156,7 +156,7 @@ static void rules_allow_changes(void **state)
                  "'reason':'gone'}]}");
     assert_int_equal(cli_run(d, "mcpreel lock --check --rules rules.json l.json b.jsonl"), 0);
     assert_int_equal(cli_run(d, "mcpreel lock --check --rules old.json l.json b.jsonl"), 1);
-    assert_non_null(strstr(buf_z(&d->err), "1 entries of 'allow' have ended"));
+    assert_non_null(strstr(buf_z(&d->err), "1 entry of 'allow' has ended"));
     assert_int_equal(cli_run(d, "mcpreel lock --check --rules bad.json l.json b.jsonl"), 2);
 }
 
