@@ -22,7 +22,8 @@ bool contract_options_read_lock(const struct app *app, const char *path, struct 
 void contract_options_warn(const struct app *app, const struct surface *s, struct str source);
 
 /* Checks that `after` has every list of which `before` has definitions: without it, it is not
- * known whether anything breaks. It is a live server, or a file. */
+ * known whether anything breaks. It is a live server, or a file, which needs the tools only:
+ * many clients read no other list. */
 bool contract_options_check_lists(const struct surface *before, const struct surface *after,
                                   struct str after_name, bool is_live,
                                   struct err *e) MUST_CHECK;

@@ -219,6 +219,16 @@ def test_a_list_that_fails_now_passes_no_gate(tmp_path):
     assert "not compared" in mcpreel("lock", "--check", "--fail-on", "never", "lock.json", "b", cwd=tmp_path)
 
 
+def test_a_recording_of_a_client_that_reads_only_tools_can_be_compared(tmp_path):
+    mcpreel("lock", "lock.json", "--", PROGRAM, "demo", "server", cwd=tmp_path)
+    lock = json.loads((tmp_path / "lock.json").read_text())
+    assert lock["resources"] and lock["tools"]
+    messages = list(session(*lock["tools"]))
+    messages[1]["result"].update(capabilities=lock["capabilities"], serverInfo=lock["serverInfo"])
+    write_messages(tmp_path / "a", messages)
+    assert "resources: not compared" in mcpreel("lock", "--check", "lock.json", "a", cwd=tmp_path)
+
+
 def test_two_surfaces_in_a_file_pass_no_gate(tmp_path):
     write_messages(tmp_path / "a", session(tool("find")))
     write_messages(tmp_path / "c", [*session(tool("find")), *session(tool("drop"))])
