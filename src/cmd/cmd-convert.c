@@ -9,6 +9,7 @@
 #include "cmd/writer-options.h"
 #include "format/merge.h"
 #include "format/writer.h"
+#include "record/transcript-secrets.h"
 #include "report/progress.h"
 #include "runtime/otlp-export.h"
 #include "trace/combine.h"
@@ -161,8 +162,8 @@ static const struct option trace_options[] = {
     { 0 },
 };
 
-/* Records pass from merge through combine and the redactor to the loss counter and the
- * writer. */
+/* Records pass from merge through combine, the search for secrets of transcripts and the
+ * redactor to the loss counter and the writer. */
 struct conversion {
     struct sink sink; /* receives the output of the redactor */
     const struct app *app;
@@ -177,6 +178,7 @@ struct conversion {
     struct sink *to; /* writes; NULL: only count losses */
     const struct redaction_args *redaction_args;
     struct combine combine;
+    struct transcript_secrets secrets;
     struct redaction redaction; /* of one pass */
     struct secret_findings findings;
     struct loss loss;
@@ -258,7 +260,10 @@ static bool begin_pass(struct conversion *c, struct err *e)
     c->redaction.redactor.observer = &c->findings.observer;
     loss_init(&c->loss, c->format->keeps);
     c->loss.name = str_z(c->format->name);
-    combine_init(&c->combine, c->count, redaction_sink(&c->redaction, &c->sink));
+    transcript_secrets_init(&c->secrets, redaction_seen_secrets(&c->redaction),
+                            c->redaction_args->server_url,
+                            redaction_sink(&c->redaction, &c->sink));
+    combine_init(&c->combine, c->count, &c->secrets.sink);
     return true;
 }
 
@@ -267,6 +272,7 @@ static void end_pass(struct conversion *c, struct err *e)
 {
     redaction_redact_err(&c->redaction, e);
     combine_release(&c->combine);
+    transcript_secrets_release(&c->secrets);
     loss_release(&c->loss);
     secret_findings_release(&c->findings);
     redaction_release(&c->redaction);

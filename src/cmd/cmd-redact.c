@@ -6,6 +6,7 @@
 #include "cmd/format-option.h"
 #include "cmd/redact-options.h"
 #include "format/writer.h"
+#include "record/transcript-secrets.h"
 #include "report/inspect-file.h"
 #include "trace/combine.h"
 #include "trace/loss.h"
@@ -40,8 +41,8 @@ static const struct option redact_options[] = {
     { 0 },
 };
 
-/* Records pass from the file through combine and the redactor to the loss counter and the
- * writer. */
+/* Records pass from the file through combine, the search for secrets of transcripts and the
+ * redactor to the loss counter and the writer. */
 struct redact_job {
     struct sink sink;          /* receives the records of the file */
     struct sink redacted_sink; /* receives the output of the redactor */
@@ -50,6 +51,7 @@ struct redact_job {
     struct inspect_file file;
     const struct format *format; /* of the output; set with the first record */
     struct combine combine;
+    struct transcript_secrets secrets;
     struct redaction redaction;
     struct secret_findings findings;
     struct loss loss;
@@ -197,11 +199,15 @@ static int redact_run(const struct app *app, const void *options, const struct o
     secret_findings_init(&r.findings);
     r.redaction.redactor.observer = &r.findings.observer;
     loss_init(&r.loss, 0);
-    combine_init(&r.combine, 1, redaction_sink(&r.redaction, &r.redacted_sink));
+    transcript_secrets_init(&r.secrets, redaction_seen_secrets(&r.redaction),
+                            r.args->redaction.server_url,
+                            redaction_sink(&r.redaction, &r.redacted_sink));
+    combine_init(&r.combine, 1, &r.secrets.sink);
     ok = redact_file(&r, e) && write_report(&r, e);
     if (!ok)
         redaction_redact_err(&r.redaction, e);
     combine_release(&r.combine);
+    transcript_secrets_release(&r.secrets);
     loss_release(&r.loss);
     secret_findings_release(&r.findings);
     redaction_release(&r.redaction);
