@@ -42,6 +42,7 @@ struct har_reading {
     struct har_exchange *exchange; /* of the current entry */
     struct str event;              /* JSON: of the messages being parsed */
     bool all_messages;             /* the text being parsed has nothing but messages so far */
+    bool keeps_bytes;              /* what is no message becomes a step, too */
     uint64_t no_body;              /* responses of MCP whose body is not in the file */
     uint64_t in_files;             /* bodies that are in other files */
 };
@@ -100,7 +101,12 @@ static bool put_message(struct sink *self, const struct record *r, struct err *e
 
     (void)e;
     h->all_messages = h->all_messages && r->kind == RECORD_MESSAGE;
-    if (!h->all_messages)
+    if (r->kind == RECORD_RAW && h->keeps_bytes) {
+        s = add_step(h, r->bytes.dir == TO_SERVER ? HAR_STEP_SENT : HAR_STEP_RECEIVED);
+        s->bytes = copied(h, r->bytes.bytes);
+        s->why = copied(h, r->bytes.why);
+    }
+    if (r->kind != RECORD_MESSAGE || !(h->all_messages || h->keeps_bytes))
         return true;
     s = add_step(h, r->message.dir == TO_SERVER ? HAR_STEP_SENT : HAR_STEP_RECEIVED);
     s->message = arena_str(h->arena, json_raw(r->message.msg));
@@ -109,16 +115,30 @@ static bool put_message(struct sink *self, const struct record *r, struct err *e
     return true;
 }
 
-/* Adds a step for each message of a text. Returns false, and adds none, if it has anything
- * else. */
-static bool add_messages(struct har_reading *h, enum record_dir dir, struct str text)
+static void parse_text(struct har_reading *h, enum record_dir dir, struct str text)
 {
-    size_t before = h->out->step_count;
     struct err e = ERR_NONE;
 
     h->all_messages = true;
     if (!message_parser_text(&h->parser, dir, text, &h->messages, &e))
         BUG("the sink rejected a record");
+}
+
+/* Adds a step for each message of a body, and for what is none. */
+static void add_body(struct har_reading *h, enum record_dir dir, struct str text)
+{
+    h->keeps_bytes = true;
+    parse_text(h, dir, text);
+    h->keeps_bytes = false;
+}
+
+/* Adds a step for each message of a text. Returns false, and adds none, if it has anything
+ * else. */
+static bool add_messages(struct har_reading *h, enum record_dir dir, struct str text)
+{
+    size_t before = h->out->step_count;
+
+    parse_text(h, dir, text);
     if (!h->all_messages)
         h->out->step_count = before;
     return h->out->step_count > before;
@@ -512,7 +532,7 @@ static void add_steps(struct har_reading *h, struct har_entry *n)
                                 kind_of_body(h, n->sent));
     if (has_step(n, STR("request")))
         add_step(h, HAR_STEP_REQUEST);
-    add_messages(h, TO_SERVER, n->sent);
+    add_body(h, TO_SERVER, n->sent);
     if (h->exchange->status && has_step(n, STR("response")))
         add_step(h, HAR_STEP_RESPONSE);
     if (!n->received.len)
@@ -520,7 +540,7 @@ static void add_steps(struct har_reading *h, struct har_entry *n)
     else if (n->is_stream)
         add_stream(h, n->received);
     else
-        add_messages(h, TO_CLIENT, n->received);
+        add_body(h, TO_CLIENT, n->received);
     if (has_step(n, STR("end")))
         add_step(h, HAR_STEP_END);
     n->last_step = h->out->step_count;

@@ -7,7 +7,8 @@
  * file of mcpreel, else that of the times, in milliseconds. A HAR has one time for a whole
  * response, so the events of a stream share it, unless the file has the time of each event.
  *
- * Headers and the query of a URL may be secrets, so they are not kept. */
+ * A body that is no message is kept as bytes. Headers and the query of a URL may be secrets, so
+ * they are not kept. */
 #ifndef FORMAT_HAR_READ_H
 #define FORMAT_HAR_READ_H
 
@@ -48,6 +49,7 @@ struct har_step {
     int64_t us, wall_us;
     uint64_t conn, latency_ms;
     struct str message, batch, redacted; /* JSON */
+    struct str bytes, why;               /* instead of a message: a body that is none */
     struct str event;                    /* JSON: of a message in a stream */
     struct record_sse sse;               /* of HAR_STEP_EVENT */
     const struct record *header;         /* of HAR_STEP_HEADER */

@@ -4,10 +4,12 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/utf8.h"
 #include "format/har-read.h"
 #include "mcp/message.h"
 #include "trace/limits.h"
 #include "trace/pairing.h"
+#include "trace/parse-messages.h"
 #include "trace/timestamp.h"
 #include "wire/sse-writer.h"
 #include "wire/url.h"
@@ -30,6 +32,7 @@ struct har_draft {
     struct buf sent, received; /* bodies */
     size_t sent_count, received_count;
     bool sent_is_batch, received_is_batch, is_stream;
+    bool sent_is_bytes, received_is_bytes;        /* the body is no message */
     struct buf request_headers, response_headers; /* JSON objects */
     struct buf header, request, response, end;    /* JSON of "_mcpreel" */
     struct buf sent_steps, received_steps;        /* the same, of each message */
@@ -175,10 +178,11 @@ static void add_request(struct har_write *w, struct json_out *o, struct har_draf
     json_out_key_str(o, STR("httpVersion"), STR("HTTP/1.1"));
     add_headers(o, &d->request_headers);
     json_out_key_raw(o, STR("queryString"), STR("[]"));
-    if (d->sent_count) {
+    if (d->sent.len) {
         json_out_key(o, STR("postData"));
         json_out_object(o);
-        json_out_key_str(o, STR("mimeType"), STR("application/json"));
+        json_out_key_str(o, STR("mimeType"),
+                         d->sent_is_bytes ? STR("x-unknown") : STR("application/json"));
         json_out_key(o, STR("text"));
         add_body(o, &d->sent, d->sent_is_batch || d->sent_count > 1, tmp);
         json_out_end_object(o);
@@ -396,8 +400,18 @@ static struct sse_item item_of_message(struct har_write *w, const struct record 
     return item;
 }
 
+static void drop_bytes(bool *is_bytes, struct buf *body, struct buf *steps)
+{
+    if (*is_bytes) {
+        buf_clear(body);
+        buf_clear(steps);
+    }
+    *is_bytes = false;
+}
+
 static void add_sent(struct har_write *w, struct har_draft *d, const struct record *r)
 {
+    drop_bytes(&d->sent_is_bytes, &d->sent, &d->sent_steps);
     if (d->sent_count++)
         buf_add_ch(&d->sent, ',');
     d->sent_is_batch |= r->message.batch.at != NULL;
@@ -407,6 +421,7 @@ static void add_sent(struct har_write *w, struct har_draft *d, const struct reco
 
 static void add_received(struct har_write *w, struct har_draft *d, const struct record *r)
 {
+    drop_bytes(&d->received_is_bytes, &d->received, &d->received_steps);
     if (d->is_stream)
         add_item(&d->received, item_of_message(w, r));
     else {
@@ -581,6 +596,32 @@ static void put_event(struct har_write *w, const struct record *r)
     json_out_end_object(&o);
 }
 
+/* A body that is no message. Only a whole one is kept, and no other than as text. */
+static void put_bytes(struct har_write *w, const struct record *r)
+{
+    struct har_draft *d = open_draft(w, r->exchange);
+    bool is_sent = r->bytes.dir == TO_SERVER;
+    struct buf *body = is_sent ? &d->sent : &d->received;
+    struct buf *steps = is_sent ? &d->sent_steps : &d->received_steps;
+    struct json_out o;
+
+    if (body->len || (d->is_stream && !is_sent) || !utf8_valid(r->bytes.bytes))
+        return;
+    hold(w, d, r->bytes.bytes.len);
+    note_time(w, d);
+    *(is_sent ? &d->sent_is_bytes : &d->received_is_bytes) = true;
+    buf_add(body, r->bytes.bytes);
+    o = begin_step(w, steps, r);
+    json_out_end_object(&o);
+}
+
+static bool is_whole_body(const struct record *r)
+{
+    return r->kind == RECORD_RAW && !(r->has & HAS_COUNT) &&
+           (str_eq(r->bytes.why, STR(PARSE_NOT_JSON)) ||
+            str_eq(r->bytes.why, STR(PARSE_NOT_JSON_RPC)));
+}
+
 static void put_end(struct har_write *w, struct buf *to, const struct record *r)
 {
     struct har_draft *d = open_draft(w, r->exchange);
@@ -663,6 +704,8 @@ static void put_other(struct har_write *w, struct buf *to, const struct record *
         put_response(w, r);
     else if (r->kind == RECORD_SSE && !(r->has & HAS_COUNT))
         put_event(w, r);
+    else if (is_whole_body(r))
+        put_bytes(w, r);
     else if (r->kind == RECORD_HTTP_END)
         put_end(w, to, r);
 }

@@ -125,6 +125,16 @@ static void make_message(struct har *s, struct record *r, const struct har_step 
     };
 }
 
+static void make_bytes(struct record *r, const struct har_step *step)
+{
+    r->kind = RECORD_RAW;
+    r->has |= HAS_FROM | (step->has & (HAS_WALL | HAS_CONN));
+    r->bytes =
+        (struct record_bytes){ .dir = step->kind == HAR_STEP_SENT ? TO_SERVER : TO_CLIENT,
+                               .bytes = step->bytes,
+                               .why = step->why };
+}
+
 static void make_response(struct record *r, const struct har_exchange *x)
 {
     r->kind = RECORD_HTTP_RESPONSE;
@@ -158,7 +168,10 @@ static void make_record(struct har *s, struct record *r, const struct har_step *
         break;
     case HAR_STEP_SENT:
     case HAR_STEP_RECEIVED:
-        make_message(s, r, step);
+        if (step->bytes.at)
+            make_bytes(r, step);
+        else
+            make_message(s, r, step);
         break;
     case HAR_STEP_RESPONSE:
         make_response(r, x);

@@ -32,7 +32,7 @@ static void assert_read(const char *entries, const char *want)
                    arena_printf(&a, "{'log':{'version':'1.2','entries':[%s]}}\n", entries).at),
         TEXT_MAX,
         FEATURE_BYTES | FEATURE_SERVER_MESSAGES | FEATURE_UNPAIRED | FEATURE_DIRECTION |
-            FEATURE_HTTP);
+            FEATURE_HTTP | FEATURE_RAW | FEATURE_OTHER_JSON);
     assert_str(buf_str(&got), str_z(want));
     buf_release(&got);
     arena_release(&a);
@@ -129,6 +129,17 @@ static void a_body_that_is_missing_is_noted(void **state)
                 "1:35 responses without a body, because the browser did not keep it: 1\nend");
 }
 
+static void a_body_that_is_no_message_is_kept(void **state)
+{
+    (void)state;
+    assert_read(POST("0", "5", "", PING, "200", JSON_BODY("{broken")),
+                "http 5 method='POST' path='/mcp' body='message' exchange=1 \n"
+                "c2s {'jsonrpc':'2.0','id':1,'method':'ping'} exchange=1 \n"
+                "http 6 media='json' by='server' status=200 exchange=1 \n"
+                "bytes s2c {broken why='not JSON' exchange=1 \n"
+                "http 7 clean by='server' exchange=1 \nend");
+}
+
 static void a_wrong_value_is_an_error_with_its_entry(void **state)
 {
     (void)state;
@@ -149,6 +160,7 @@ int main(void)
         cmocka_unit_test(other_entries_are_counted),
         cmocka_unit_test(overlapping_exchanges_are_ordered_by_time),
         cmocka_unit_test(a_body_that_is_missing_is_noted),
+        cmocka_unit_test(a_body_that_is_no_message_is_kept),
         cmocka_unit_test(a_wrong_value_is_an_error_with_its_entry),
     };
 
