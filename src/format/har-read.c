@@ -16,6 +16,8 @@
 
 enum { EVENT_JSON_MAX = 1 << 20, NUMBER_MAX = 40 };
 
+#define TOOK_MAX_MS (366 * 86400e3)
+
 /* The parts of an entry. */
 struct har_entry {
     struct json_val value, request, response, content, extra;
@@ -375,12 +377,16 @@ static bool is_of_endpoint(const struct har_reading *h, const struct har_entry *
     return str_eq(n->method, STR("DELETE")) || (str_eq(n->method, STR("GET")) && n->is_stream);
 }
 
-/* The time 1970-01-01 stands for an unknown one. */
+/* The time 1970-01-01 stands for an unknown one, and the duration -1. */
 static bool read_time(const struct har_reading *h, struct har_entry *n, struct err *e)
 {
     struct json_val v = json_get(n->value, STR("startedDateTime"));
-    double took = number_of(json_get(n->value, STR("time")));
+    struct json_val time = json_get(n->value, STR("time"));
+    double took = number_of(time);
     int64_t us;
+
+    if (took > TOOK_MAX_MS || (took < 0 && !str_eq(json_raw(time), STR("-1"))))
+        return report(h, n, time, "'time' must be milliseconds, from 0 to a year", e);
 
     if (json_type(v) != JSON_STRING || !clock_parse(json_text(v, h->arena), &us))
         return report(h, n, json_exists(v) ? v : n->value,

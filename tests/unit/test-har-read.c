@@ -149,6 +149,10 @@ static void a_wrong_value_is_an_error_with_its_entry(void **state)
                                       "time like 2026-05-12T23:00:00.000Z");
     assert_error("[{'response':{'content':{'encoding':'base64','text':'!'}}}]",
                  "f:1:87: entry 1: the response is not valid base64");
+    assert_error("[" POST("0", "-5", "", PING, "200", JSON_BODY(PONG)) "]",
+                 "f:1:85: entry 1: 'time' must be milliseconds, from 0 to a year");
+    assert_error("[" POST("0", "1e300", "", PING, "200", JSON_BODY(PONG)) "]",
+                 "f:1:85: entry 1: 'time' must be milliseconds, from 0 to a year");
 }
 
 int main(void)
