@@ -712,6 +712,17 @@ static bool check_log(const struct har_reading *h, struct json_val log, struct e
     return false;
 }
 
+/* An empty file is a session without messages; the file of a recording has its header. */
+static bool check_has_mcp(const struct har_reading *h, struct json_val log, struct err *e)
+{
+    size_t at = json_offset(json_get(log, STR("entries")));
+
+    if (!h->count || h->out->left_out < h->count || json_exists(json_get(log, STR(HAR_EXTRA))))
+        return true;
+    format_error(h->w, at, e, "the HAR has no MCP traffic; entries: %zu", h->count);
+    return err_hint(e, "an entry is read if the body of its request or response has JSON-RPC");
+}
+
 static void note_what_is_missing(const struct har_reading *h, struct json_val entries)
 {
     size_t at = json_offset(entries);
@@ -735,7 +746,8 @@ static bool read_log(struct har_reading *h, struct json_val log, struct err *e)
     struct json_val entries = json_get(log, STR("entries"));
     struct json_val extra = json_get(log, STR(HAR_EXTRA));
 
-    if (!check_log(h, log, e) || !open_entries(h, entries, e) || !keep_entries(h, e))
+    if (!check_log(h, log, e) || !open_entries(h, entries, e) || !keep_entries(h, e) ||
+        !check_has_mcp(h, log, e))
         return false;
     if (json_type(extra) == JSON_OBJECT) {
         restore_header(h, extra, &h->out->header);

@@ -95,10 +95,23 @@ static void session_ids_become_numbers(void **state)
 static void other_entries_are_counted(void **state)
 {
     (void)state;
-    assert_read(POST("0", "1", "", "{`'id`':1,`'method`':`'ping`'}", "200",
-                     JSON_BODY("{}")) "," POST("0", "1", "", "[]", "200",
-                                               JSON_BODY("[1]")) ",{},{'request':5}",
-                "1:35 entries that are not MCP, left out: 4 of 4\nend");
+    assert_read(
+        POST("0", "1", "", "{`'id`':1,`'method`':`'ping`'}", "200", JSON_BODY("{}")) "," POST(
+            "0", "1", "", "[]", "200", JSON_BODY("[1]")) ",{},{'request':5}"
+                                                         "," POST("0", "1", "", NOTE, "202",
+                                                                  "'mimeType':''"),
+        "http 5 method='POST' path='/mcp' body='message' exchange=1 \n"
+        "c2s {'jsonrpc':'2.0','method':'notifications/message'} exchange=1 \n"
+        "http 6 media='none' by='server' status=202 exchange=1 \n"
+        "http 7 clean by='server' exchange=1 \n"
+        "1:35 entries that are not MCP, left out: 4 of 5\nend");
+}
+
+static void a_file_without_messages_is_an_error(void **state)
+{
+    (void)state;
+    assert_error("[{},{'request':5}]", "f:1:35: the HAR has no MCP traffic; entries: 2");
+    assert_error("[]", "end");
 }
 
 /* Entries lie in the file in the order of their starts; responses come when they end. */
@@ -162,6 +175,7 @@ int main(void)
         cmocka_unit_test(events_of_a_stream_are_messages),
         cmocka_unit_test(session_ids_become_numbers),
         cmocka_unit_test(other_entries_are_counted),
+        cmocka_unit_test(a_file_without_messages_is_an_error),
         cmocka_unit_test(overlapping_exchanges_are_ordered_by_time),
         cmocka_unit_test(a_body_that_is_missing_is_noted),
         cmocka_unit_test(a_body_that_is_no_message_is_kept),
