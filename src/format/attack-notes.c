@@ -15,6 +15,8 @@ static const char *const texts[ATTACK_NOTES] = {
                          "execute ($include, $file, $generate)",
     [ATTACK_NAMELESS] = "tools, resources and prompts with an empty name were left out",
     [ATTACK_CONTENT] = "content items became text that names them: the format has no such type",
+    [ATTACK_NO_CONTENT] = "responses without content became an empty text: the format needs an "
+                          "item",
     [ATTACK_STRUCTURED] = "members of results other than the content were left out",
     [ATTACK_MEMBERS] = "members of definitions were left out: the format does not have them",
     [ATTACK_RPC_ERROR] = "JSON-RPC errors became results with the message of the error",

@@ -184,12 +184,14 @@ static void put_single_text(struct thoughtjack *t, struct str text, struct str m
     yaml_out_close(&t->o);
 }
 
-/* Older servers have only text in `content`; newer ones may have only data beside it. */
-static struct str text_without_content(struct json_val result)
+/* Older servers have only text in `content`; newer ones may have only data beside it. The
+ * format needs an item: of a response without content that is an empty text. */
+static struct str text_without_content(struct thoughtjack *t, struct json_val result)
 {
     struct json_val structured = json_get(result, STR("structuredContent"));
 
-    return json_exists(structured) ? json_raw(structured) : NO_RESPONSE;
+    t->notes.count[ATTACK_NO_CONTENT] += !json_exists(structured);
+    return json_exists(structured) ? json_raw(structured) : STR("");
 }
 
 /* The items of a result. The marker goes behind the last text; without one it is an item. */
@@ -208,7 +210,7 @@ static void put_result_content(struct thoughtjack *t, struct json_val result, st
         put_content_item(t, it.value, i == last_text ? marker : STR_NONE);
     }
     if (!i || (marker.len && last_text == SIZE_MAX))
-        put_single_text(t, i ? STR_NONE : text_without_content(result), marker);
+        put_single_text(t, i ? STR_NONE : text_without_content(t, result), marker);
 }
 
 static void note_members(struct thoughtjack *t, struct json_val object, const struct str *known,
@@ -344,8 +346,10 @@ static void put_messages(struct thoughtjack *t, const struct attack_call *call,
         t->notes.count[ATTACK_RPC_ERROR]++;
         put_message_text(t, text_member(t, result, STR("message")));
     } else {
-        if (!json_count(json_get(result, STR("messages"))))
-            put_message_text(t, NO_RESPONSE);
+        if (!json_count(json_get(result, STR("messages")))) {
+            t->notes.count[ATTACK_NO_CONTENT]++;
+            put_message_text(t, STR(""));
+        }
         note_members(t, result, known, ATTACK_STRUCTURED);
     }
     t->o.change = NULL;

@@ -94,6 +94,17 @@ static void a_tool_that_was_not_called_has_a_text(void **state)
                                     "          text: \"(no response recorded)\"\n");
 }
 
+static void a_recorded_response_without_content_is_an_empty_text(void **state)
+{
+    (void)state;
+    assert_simple(LIST CALL(1, "{}", "{'content':[]}"), SIMPLE TOOL "      content:\n"
+                                                                    "        - type: text\n"
+                                                                    "          text: \"\"\n");
+    assert_has("c2s {'id':1,'method':'prompts/get','params':{'name':'p'}}\n"
+               "s2c {'id':1,'result':{'messages':[]}}\n",
+               "text: \"\"\n");
+}
+
 static void content_that_the_format_lacks_is_named(void **state)
 {
     (void)state;
@@ -230,6 +241,7 @@ int main(void)
         cmocka_unit_test(different_responses_are_a_sequence),
         cmocka_unit_test(equal_responses_are_one),
         cmocka_unit_test(a_tool_that_was_not_called_has_a_text),
+        cmocka_unit_test(a_recorded_response_without_content_is_an_empty_text),
         cmocka_unit_test(content_that_the_format_lacks_is_named),
         cmocka_unit_test(errors_have_a_flag),
         cmocka_unit_test(variables_are_escaped_for_both_readers),
