@@ -298,7 +298,6 @@ static void put_content(struct oatf *t, struct json_val content, struct str mark
 static void put_error(struct oatf *t, const struct attack_call *call, struct str message,
                       struct str marker)
 {
-    t->notes.count[ATTACK_RPC_ERROR]++;
     yaml_out_key(&t->o, call->kind == SURFACE_TOOL       ? STR("content")
                         : call->kind == SURFACE_RESOURCE ? STR("contents")
                                                          : STR("messages"));
@@ -465,6 +464,23 @@ static void put_first_response(struct oatf *t, const struct attack_item *item)
         t->notes.count[ATTACK_REPEATED] += !is_equal(c, first);
 }
 
+/* The number of the last tool call before the attack. */
+static size_t last_benign_call(const struct oatf *t)
+{
+    return t->options->style == FORMAT_STYLE_PHASED ? (size_t)t->options->phase_after
+                                                    : SIZE_MAX - 1;
+}
+
+/* Counts the recorded errors that become results, in all phases. */
+static void note_errors(struct oatf *t, enum surface_kind k, const struct attack_item *item)
+{
+    const struct attack_call *c = attack_model_answered(item->calls);
+    size_t last = last_benign_call(t);
+
+    for (; c; c = k == SURFACE_TOOL ? attack_model_answered(c->next_same) : NULL)
+        t->notes.count[ATTACK_RPC_ERROR] += c->is_error && c->number <= last;
+}
+
 /* The part of a recording that a phase gives; an attack has the marker. */
 struct part {
     size_t from, end;
@@ -494,6 +510,7 @@ static void put_item(struct oatf *t, enum surface_kind k, const struct attack_it
 
     t->notes.count[k == SURFACE_TOOL ? ATTACK_INFERRED_TOOL : ATTACK_INFERRED_OTHER] +=
         item->is_inferred;
+    note_errors(t, k, item);
     yaml_out_item(&t->o);
     yaml_out_open(&t->o);
     yaml_out_members(&t->o, item->def, skipped);
@@ -560,7 +577,8 @@ static void put_trigger(struct oatf *t, size_t calls)
     yaml_out_close(&t->o);
 }
 
-/* The notes are those of the first phase: the others have the same items. */
+/* The notes are those of the first phase: the others have the same items, and note_errors()
+ * counts all calls. */
 static void put_phase(struct oatf *t, size_t number, const struct part *part, bool is_last)
 {
     const struct attack_notes notes = t->notes;
@@ -608,7 +626,7 @@ static void put_phases(struct oatf *t, size_t up_to)
 static void put_execution(struct oatf *t)
 {
     const bool has_attack = t->options->style == FORMAT_STYLE_PHASED;
-    const size_t up_to = has_attack ? (size_t)t->options->phase_after : SIZE_MAX - 1;
+    const size_t up_to = last_benign_call(t);
     const struct part all = { 1, SIZE_MAX, false };
 
     divide(t, up_to);
