@@ -8,7 +8,9 @@
 
 /* Numbers of spans: an operation's span has twice its number, that of its first request, if it
  * is apart, one more. */
-enum { ROOT_NUMBER = 0, STATE_MAX = 512 };
+enum { ROOT_NUMBER = 0 };
+
+#define STATE_KEY "mplp"
 
 enum { FLAG_SAMPLED = 1 };
 
@@ -721,20 +723,33 @@ void spans_write_context_id(const struct spans *s, struct buf *to)
         span_ids_write_uuid(to, span_ids_context(&s->ids));
 }
 
+/* Adds the members of others, as many as fit. An older member with our key is replaced. */
+static void add_other_members(struct buf *to, struct str rest)
+{
+    struct str member;
+    size_t count = 1;
+
+    while (mcp_trace_context_next_member(&rest, &member)) {
+        if (str_eq(mcp_trace_context_key(member), STR(STATE_KEY)))
+            continue;
+        if (++count > TRACE_STATE_MEMBERS || to->len + 1 + member.len > TRACE_STATE_BYTES)
+            return;
+        buf_add_ch(to, ',');
+        buf_add(to, member);
+    }
+}
+
 struct str spans_state(struct spans *s, const struct span *span)
 {
     struct str state;
     struct buf to;
 
-    buf_init(&to, 2 * STATE_MAX);
-    buf_add(&to, STR("mplp=trace_id:"));
+    buf_init(&to, 2 * TRACE_STATE_BYTES);
+    buf_add(&to, STR(STATE_KEY "=trace_id:"));
     span_ids_write_uuid(&to, span_ids_trace(&s->ids));
     buf_add(&to, STR(";segment_id:"));
     span_ids_write_uuid(&to, span->id);
-    if (span->state.len && to.len + 1 + span->state.len <= STATE_MAX) {
-        buf_add_ch(&to, ',');
-        buf_add(&to, span->state);
-    }
+    add_other_members(&to, span->state);
     state = arena_str(&s->scratch, buf_str(&to));
     buf_release(&to);
     return state;

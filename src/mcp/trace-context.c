@@ -1,6 +1,8 @@
 #include "mcp/trace-context.h"
 
-enum { PARENT_LEN = 55, STATE_MAX = 512, BYTE_LEN = 2, ID_LEN = 16 };
+#include "base/ascii.h"
+
+enum { PARENT_LEN = 55, BYTE_LEN = 2, ID_LEN = 16, KEY_MAX = 256, VALUE_MAX = 256 };
 
 static int hex_digit(char c)
 {
@@ -51,10 +53,60 @@ bool mcp_trace_context_parse(struct mcp_trace_context *c, struct str traceparent
     return (c->trace_high || c->trace_low) && c->parent;
 }
 
+bool mcp_trace_context_next_member(struct str *rest, struct str *member)
+{
+    *member = STR_NONE;
+    while (rest->len && !member->len)
+        *member = str_trim(str_cut(rest, ','));
+    return member->len;
+}
+
+struct str mcp_trace_context_key(struct str member)
+{
+    return str_n(member.at, str_find(member, '='));
+}
+
+static bool is_key(struct str key)
+{
+    bool ok = key.len && key.len <= KEY_MAX &&
+              (ascii_is_lower(key.at[0]) || ascii_is_digit(key.at[0]));
+
+    for (size_t i = 0; ok && i < key.len; i++)
+        ok = ascii_is_lower(key.at[i]) || ascii_is_digit(key.at[i]) ||
+             (key.at[i] && strchr("_-*/@", key.at[i]));
+    return ok;
+}
+
+static bool is_value(struct str value)
+{
+    bool ok = value.len && value.len <= VALUE_MAX;
+
+    for (size_t i = 0; ok && i < value.len; i++)
+        ok = value.at[i] >= ' ' && value.at[i] <= '~' && value.at[i] != '=';
+    return ok;
+}
+
+static bool has_key(struct str list, struct str key)
+{
+    struct str member;
+    bool has = false;
+
+    while (!has && mcp_trace_context_next_member(&list, &member))
+        has = str_eq(mcp_trace_context_key(member), key);
+    return has;
+}
+
 bool mcp_trace_context_is_state(struct str tracestate)
 {
-    for (size_t i = 0; i < tracestate.len; i++)
-        if (tracestate.at[i] < ' ' || tracestate.at[i] > '~')
+    struct str rest = tracestate, member;
+    size_t count = 0;
+
+    while (mcp_trace_context_next_member(&rest, &member)) {
+        struct str key = mcp_trace_context_key(member);
+
+        if (!is_key(key) || !is_value(str_skip(member, key.len + 1)) || has_key(rest, key))
             return false;
-    return tracestate.len && tracestate.len <= STATE_MAX;
+        count++;
+    }
+    return count && count <= TRACE_STATE_MEMBERS && tracestate.len <= TRACE_STATE_BYTES;
 }

@@ -16,8 +16,16 @@ struct mcp_trace_context {
  * Returns false if it is none. */
 bool mcp_trace_context_parse(struct mcp_trace_context *c, struct str traceparent);
 
-/* Whether a text may be used as the list of a tracestate header: at most 512 visible characters
- * and blanks. */
+enum { TRACE_STATE_BYTES = 512, TRACE_STATE_MEMBERS = 32 }; /* maxima of a tracestate */
+
+/* Whether a text is a tracestate: members `key=value` with different keys, separated by commas,
+ * within the maxima. */
 bool mcp_trace_context_is_state(struct str tracestate);
+
+/* Cuts the next member off a tracestate, without blanks around it; false: there is none. */
+bool mcp_trace_context_next_member(struct str *rest, struct str *member);
+
+/* The key of a member. */
+struct str mcp_trace_context_key(struct str member);
 
 #endif

@@ -59,16 +59,38 @@ static void put_span(void *state, struct buf *to, const struct span *span)
     buf_add_ch(to, '\n');
 }
 
-static void *begin(const struct format_options *o)
+static void put_state(void *state, struct buf *to, const struct span *span)
 {
-    static const struct span_sink sink = { .put = put_span };
+    struct lines *l = state;
+    struct str text = spans_state(&l->spans, span);
+
+    buf_add(to, str_skip(text, str_find(text, ',')));
+    buf_add_ch(to, '\n');
+}
+
+static void *begin_with(const struct span_sink *sink, const struct format_options *o)
+{
     struct lines *l = mem_new(struct lines);
     const struct spans_config config = {
-        .options = o, .sink = &sink, .state = l, .mplp = o->mplp
+        .options = o, .sink = sink, .state = l, .mplp = o->mplp
     };
 
     spans_init(&l->spans, &config);
     return l;
+}
+
+static void *begin(const struct format_options *o)
+{
+    static const struct span_sink sink = { .put = put_span };
+
+    return begin_with(&sink, o);
+}
+
+static void *begin_states(const struct format_options *o)
+{
+    static const struct span_sink sink = { .put = put_state };
+
+    return begin_with(&sink, o);
 }
 
 static void put(void *state, struct buf *to, const struct record *r)
@@ -95,19 +117,32 @@ static const struct format lines_format = {
     .name = "lines", .begin = begin, .put = put, .put_operation = put_operation, .end = end
 };
 
-static void assert_spans_with(const struct format_options *options, const char *story,
-                              const char *want)
+/* Writes the members of others in the tracestate of each span. */
+static const struct format states_format = { .name = "states",
+                                             .begin = begin_states,
+                                             .put = put,
+                                             .put_operation = put_operation,
+                                             .end = end };
+
+static void assert_written(const struct format *format, const struct format_options *options,
+                           const char *story, const char *want)
 {
     struct memory_writer w;
 
-    memory_writer_init(&w, &lines_format);
+    memory_writer_init(&w, format);
     encoder_end(&w.encoder, &w.text);
     buf_clear(&w.text);
-    encoder_begin(&w.encoder, &lines_format, options);
+    encoder_begin(&w.encoder, format, options);
     terse_feed(&w.sink, story);
     memory_writer_finish(&w);
     assert_str(buf_str(&w.text), str_z(want));
     memory_writer_release(&w);
+}
+
+static void assert_spans_with(const struct format_options *options, const char *story,
+                              const char *want)
+{
+    assert_written(&lines_format, options, story, want);
 }
 
 static void assert_spans(const char *story, const char *want)
@@ -248,6 +283,37 @@ static void payloads_and_mplp_are_added_on_request(void **state)
         "mplp.operation=mcp.session mplp.agent_role=planner mplp.step_id=id\n");
 }
 
+static void assert_state(const char *others, const char *want)
+{
+    struct arena a = { 0 };
+
+    assert_written(&states_format, NULL,
+                   arena_printf(&a,
+                                "c2s {'id':1,'method':'ping','params':{'_meta':{'traceparent':"
+                                "'00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',"
+                                "'tracestate':'%s'}}}\n",
+                                others)
+                       .at,
+                   want);
+    arena_release(&a);
+}
+
+static void the_tracestate_of_others_follows_our_member(void **state)
+{
+    struct arena a = { 0 };
+    struct str list = STR("k=v"), kept;
+
+    (void)state;
+    assert_state("b=1, a=2", ",b=1,a=2\n\n");
+    assert_state("b=1,mplp=old,a=2", ",b=1,a=2\n\n");
+    assert_state("b=1,b=2", "\n\n");
+    for (int i = 1; i < 31; i++)
+        list = arena_printf(&a, "%.*s,k%d=v", STR_ARG(list), i);
+    kept = arena_printf(&a, ",%.*s\n\n", STR_ARG(list));
+    assert_state(arena_printf(&a, "%.*s,z=v", STR_ARG(list)).at, kept.at);
+    arena_release(&a);
+}
+
 static void half_a_surrogate_pair_is_replaced(void **state)
 {
     (void)state;
@@ -281,6 +347,7 @@ int main(void)
         cmocka_unit_test(notifications_are_events),
         cmocka_unit_test(a_stateless_request_has_no_session),
         cmocka_unit_test(payloads_and_mplp_are_added_on_request),
+        cmocka_unit_test(the_tracestate_of_others_follows_our_member),
         cmocka_unit_test(half_a_surrogate_pair_is_replaced),
         cmocka_unit_test(the_end_of_the_recording_is_the_status_of_the_root),
     };

@@ -1,5 +1,6 @@
 #include "mcp/trace-context.h"
 
+#include "base/arena.h"
 #include "test.h"
 
 #define TRACE "0af7651916cd43dd8448eb211c80319c"
@@ -55,18 +56,41 @@ static void an_invalid_traceparent_is_none(void **state)
         assert_false(accepts(texts[i]));
 }
 
-static void a_tracestate_is_visible_text(void **state)
+static void a_tracestate_is_a_list_of_different_members(void **state)
 {
-    char text[600];
-
     (void)state;
-    memset(text, 'a', sizeof text);
     assert_true(mcp_trace_context_is_state(STR("a=1, b=2")));
-    assert_true(mcp_trace_context_is_state(str_n(text, 512)));
-    assert_false(mcp_trace_context_is_state(str_n(text, 513)));
+    assert_true(mcp_trace_context_is_state(STR("a=1,,\tb@c=2 3")));
+    assert_true(mcp_trace_context_is_state(STR("0a_-*/=x;y:z")));
     assert_false(mcp_trace_context_is_state(STR_NONE));
     assert_false(mcp_trace_context_is_state(STR("a=\n")));
     assert_false(mcp_trace_context_is_state(STR("a=\xc3\xa9")));
+    assert_false(mcp_trace_context_is_state(STR("a=1,a=2")));
+    assert_false(mcp_trace_context_is_state(STR("a=1=2")));
+    assert_false(mcp_trace_context_is_state(STR("a")));
+    assert_false(mcp_trace_context_is_state(STR("=1")));
+    assert_false(mcp_trace_context_is_state(STR("a=")));
+    assert_false(mcp_trace_context_is_state(STR("A=1")));
+    assert_false(mcp_trace_context_is_state(STR(",")));
+}
+
+static void a_tracestate_has_a_limit(void **state)
+{
+    struct arena a = { 0 };
+    struct str list = STR("k0=v");
+    char text[300];
+
+    (void)state;
+    memset(text, 'a', sizeof text);
+    assert_true(mcp_trace_context_is_state(arena_printf(&a, "a=%.256s,b=%.251s", text, text)));
+    assert_false(mcp_trace_context_is_state(arena_printf(&a, "a=%.257s", text)));
+    assert_false(mcp_trace_context_is_state(arena_printf(&a, "a=%.256s,b=%.252s", text, text)));
+    assert_false(mcp_trace_context_is_state(arena_printf(&a, "%.257s=a", text)));
+    for (int i = 1; i < 32; i++)
+        list = arena_printf(&a, "%.*s,k%d=v", STR_ARG(list), i);
+    assert_true(mcp_trace_context_is_state(list));
+    assert_false(mcp_trace_context_is_state(arena_printf(&a, "%.*s,k=v", STR_ARG(list))));
+    arena_release(&a);
 }
 
 int main(void)
@@ -75,7 +99,8 @@ int main(void)
         cmocka_unit_test(a_traceparent_has_four_parts),
         cmocka_unit_test(a_later_version_may_have_more_parts),
         cmocka_unit_test(an_invalid_traceparent_is_none),
-        cmocka_unit_test(a_tracestate_is_visible_text),
+        cmocka_unit_test(a_tracestate_is_a_list_of_different_members),
+        cmocka_unit_test(a_tracestate_has_a_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
