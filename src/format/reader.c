@@ -101,16 +101,25 @@ static bool is_utf16(struct str head)
            str_starts(head, STR("{\0")) || str_starts(head, STR("\0{"));
 }
 
+static bool report_unread_format(const struct reader *r, const struct unread_format *f,
+                                 struct err *e)
+{
+    if (f->written) {
+        err_set(e, ERR_INPUT, "%s:1:1: a file of the format '%s', which mcpreel only writes",
+                r->path, f->written);
+        return err_hint(e, "give the recording that it was made from");
+    }
+    err_set(e, ERR_INPUT, "%s:1:1: a file of %s, which mcpreel does not read", r->path,
+            f->program);
+    return err_hint(e, "send us a file, so that mcpreel can read it: docs/formats/README.md");
+}
+
 static bool report_unknown_format(const struct reader *r, struct err *e)
 {
-    const char *program = unread_format_program(unread(r));
+    const struct unread_format *f = unread_format_find(unread(r));
 
-    if (program) {
-        err_set(e, ERR_INPUT, "%s:1:1: a file of %s, which mcpreel does not read", r->path,
-                program);
-        return err_hint(e, "send us a file, so that mcpreel can read it: "
-                           "docs/formats/README.md");
-    }
+    if (f)
+        return report_unread_format(r, f, e);
     if (!is_utf16(unread(r)))
         return err_set(e, ERR_INPUT,
                        "%s:1:1: not a recording: no known format starts like this", r->path);
@@ -125,14 +134,18 @@ static void add_repair_hint(const struct reader *r, const struct format *f, stru
         err_hint(e, "to save what can be read: mcpreel check --fix %s", r->path);
 }
 
-/* The format by content, or the expected one if the content leaves a doubt. */
+/* The format by content, or the expected one if the content leaves a doubt. NULL: unknown, or
+ * that of a file that no format reads. */
 static const struct format *choose_format(const struct reader *r, const struct format *expected)
 {
-    const struct format *found = format_by_content(unread(r), str_z(r->path));
+    struct str head = unread(r);
+    const struct format *found = format_by_content(head, str_z(r->path));
 
-    if (expected && (!found || format_rank(expected, unread(r)) == PROBE_SURE ||
-                     format_rank(found, unread(r)) == PROBE_WEAK))
-        return expected;
+    if (expected && (!found || format_rank(expected, head) == PROBE_SURE ||
+                     format_rank(found, head) == PROBE_WEAK))
+        found = expected;
+    if (found && format_rank(found, head) != PROBE_SURE && unread_format_find(head))
+        return NULL;
     return found;
 }
 

@@ -1,13 +1,18 @@
-/* format/unread-format.h - recognizes files of other programs that no format reads.
+/* format/unread-format.h - recognizes files that no format reads.
  *
- * They are known from descriptions only. Such a file is named instead of being reported as
- * damaged or unknown. */
+ * Those of other programs are known from descriptions only; others have formats that mcpreel
+ * only writes. Such a file is named instead of being reported as damaged or unknown. */
 #ifndef FORMAT_UNREAD_FORMAT_H
 #define FORMAT_UNREAD_FORMAT_H
 
 #include "base/str.h"
 
-/* The program that writes files with this head, or their format; NULL: unknown. */
-const char *unread_format_program(struct str head);
+struct unread_format {
+    const char *program; /* that writes such files, or their name; NULL: `written` is set */
+    const char *written; /* name of the format, which mcpreel only writes; NULL: it does not */
+};
+
+/* The format of a file with this head; NULL: unknown. */
+const struct unread_format *unread_format_find(struct str head);
 
 #endif
