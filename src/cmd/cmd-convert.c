@@ -13,6 +13,7 @@
 #include "report/progress.h"
 #include "runtime/otlp-export.h"
 #include "trace/combine.h"
+#include "trace/limits.h"
 #include "trace/loss.h"
 
 enum { CONVERT_TEXT_MAX = 4096, CONVERT_JSON_MAX = 1 << 20 };
@@ -393,6 +394,16 @@ static void log_result(const struct conversion *c)
     buf_release(&text);
 }
 
+/* Programs other than this one may read such a document. */
+static void warn_of_size(const struct conversion *c, const struct writer *w)
+{
+    if (writer_made_unreadable(w))
+        log_printf(&c->redaction.log, LOG_WARN,
+                   "'%s' has more than %d MB: mcpreel itself cannot read a document of this "
+                   "size; keep the recording",
+                   c->output, (int)(LIMIT_LINE >> 20));
+}
+
 static bool write_report(const struct conversion *c, bool written, struct err *e)
 {
     struct buf out;
@@ -433,6 +444,7 @@ static int write_pass(struct conversion *c, const struct convert_args *args, str
         return app_exit_code(e);
     if (!keep)
         return reject_loss(c, e);
+    warn_of_size(c, &w);
     log_redacted(c);
     return EXIT_OK;
 }
@@ -664,9 +676,8 @@ static const char *const convert_usage[] = { "[options] FILE… -o OUT", NULL };
             "Secrets are redacted as 'mcpreel record' does; --no-redact-defaults and "         \
             "--no-redact-server-url keep them.\n\n"                                            \
             "OUT is created when it is complete. Ends with 1 if --lossless rejected the "      \
-            "conversion, with 2 if the format cannot be that large, with 3 if a file cannot "  \
-            "be read or has another format than --format, with 4 if a collector (--otlp) "     \
-            "cannot "                                                                          \
+            "conversion, with 3 if a file cannot be read, has another format than --format, "  \
+            "or is too large for the format to write, with 4 if a collector (--otlp) cannot "  \
             "be reached or rejects the spans.",                                                \
         .examples = examples_shown, .options = convert_options,                                \
         .args_size = sizeof(struct convert_args), .operand = "FILE", .min = 0,                 \

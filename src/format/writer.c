@@ -34,16 +34,17 @@ static bool write_compressed(struct writer *w, struct str text, bool last, struc
 /* The input is fine, but too large for the chosen format. */
 static bool report_too_large(const struct writer *w, struct err *e)
 {
-    err_set(e, ERR_USAGE,
-            "cannot write '%s': one document or line of format '%s' has %zu MB at most",
+    err_set(e, ERR_LIMIT, "cannot write '%s': the format '%s' holds %zu MB at most",
             w->file.path, w->format->name, LIMIT_LINE >> 20);
-    return err_hint(e, "choose a format with one message per line: --to recording");
+    return err_hint(e, "a format with one message per line has no limit: "
+                       "mcpreel convert FILE -o OUT.jsonl");
 }
 
 static bool write_text(struct writer *w, bool last, struct err *e)
 {
     if (w->text.full)
         return report_too_large(w, e);
+    w->bytes += w->text.len;
     if (w->compressor)
         return write_compressed(w, buf_str(&w->text), last, e);
     return write_bytes(w, buf_str(&w->text), e);
@@ -96,6 +97,11 @@ bool writer_open(struct writer *w, const struct sys *sys, const char *path, bool
 bool writer_is_empty(struct writer *w)
 {
     return encoder_is_empty(&w->encoder);
+}
+
+bool writer_made_unreadable(const struct writer *w)
+{
+    return w->format->open && !w->format->resync && w->bytes > LIMIT_LINE;
 }
 
 static void release_buffers(struct writer *w)

@@ -18,6 +18,7 @@ struct writer {
     struct atomic_file draft;
     struct buf text, compressed;
     struct compressor *compressor; /* NULL: not compressed */
+    uint64_t bytes;                /* written, before compression */
 };
 
 /* Creates the file, as file_create() does, compressed by its extension; "-" is standard output.
@@ -32,6 +33,9 @@ bool writer_is_empty(struct writer *w);
 
 /* Writes the rest, syncs and closes. On failure the file does not exist. */
 bool writer_finish(struct writer *w, struct err *e) MUST_CHECK;
+
+/* Whether the file is one document that is larger than those that the reader accepts. */
+bool writer_made_unreadable(const struct writer *w);
 
 /* Closes and removes the file. */
 void writer_abort(struct writer *w);

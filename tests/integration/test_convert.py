@@ -316,6 +316,23 @@ def test_a_full_disk_is_reported_and_leaves_no_file(run, mcpreel, recording, tmp
     assert [path.name for path in tmp_path.iterdir()] == ["a.jsonl"]
 
 
+def test_a_document_that_is_too_large_to_read_is_a_warning(run, mcpreel, tmp_path):
+    """The limit of the reader is 96 MB; other programs may read more."""
+    call = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a", "arguments": {"text": "x" * (8 << 20)}}})
+    result = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"content": []}})
+    source, small, large = tmp_path / "a.jsonrpc", tmp_path / "small.har", tmp_path / "large.har"
+    source.write_text(f"{call}\n{result}\n" * 2)
+    options = ["--no-redact-defaults", "--rules", "none"]
+    assert b"warning" not in ok(run, mcpreel, "convert", *options, source, "-o", small).err
+    source.write_text(f"{call}\n{result}\n" * 13)
+    assert f"warning: '{large}' has more than 96 MB: mcpreel itself cannot read" in ok(run, mcpreel, "convert", *options, source, "-o", large).err.decode()
+    assert run([mcpreel, "show", large]).code == 3
+    ran = run([mcpreel, "import", *options, source, "--out-trace", tmp_path / "a.assay.jsonl"])
+    printed = ran.err.decode()
+    assert ran.code == 3 and "the format 'assay-trace' holds 96 MB at most" in printed and "mcpreel convert FILE -o OUT.jsonl" in printed
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonrpc", "large.har", "small.har"]
+
+
 def nested(depth, opening, closing):
     return opening * depth + "1" + closing * depth
 

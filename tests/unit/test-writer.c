@@ -63,7 +63,7 @@ static void a_too_large_record_is_rejected_and_the_next_is_not(void **state)
     assert_non_null(many);
     begin_complete(&w, &f, "file", false);
     assert_false(put_text(&w, str_n(many, size), &e));
-    assert_int_equal(e.kind, ERR_USAGE);
+    assert_int_equal(e.kind, ERR_LIMIT);
     assert_int_equal(f.calls[FAULT_WRITE], 0);
     assert_true(put_text(&w, STR("a line: one"), &e));
     end(&w);
@@ -135,10 +135,11 @@ static void the_format_decides_about_a_too_large_document(void **state)
     (void)state;
     assert_true(writer_open(&w, &sys_real, "file", false, &too_large, NULL, &e));
     assert_false(writer_finish(&w, &e));
-    assert_int_equal(e.kind, ERR_USAGE);
-    assert_string_equal(e.msg, "cannot write 'file': one document or line of format 'document' "
-                               "has 96 MB at most");
-    assert_string_equal(e.hint, "choose a format with one message per line: --to recording");
+    assert_int_equal(e.kind, ERR_LIMIT);
+    assert_string_equal(e.msg,
+                        "cannot write 'file': the format 'document' holds 96 MB at most");
+    assert_string_equal(e.hint, "a format with one message per line has no limit: "
+                                "mcpreel convert FILE -o OUT.jsonl");
     assert_int_equal(access("file", F_OK), -1);
 }
 
