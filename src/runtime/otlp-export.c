@@ -1,7 +1,9 @@
 #include "runtime/otlp-export.h"
 
 #include <stdlib.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/compress.h"
 #include "base/mem.h"
 #include "format/encoder.h"
@@ -9,7 +11,13 @@
 #include "trace/limits.h"
 #include "transport/http-client.h"
 
-enum { RESPONSE_MAX = 4 << 20, EXCERPT_MAX = 160, REUSE_KEY = 1, WAIT_MS = 1000 };
+enum {
+    RESPONSE_MAX = 4 << 20,
+    EXCERPT_MAX = 160,
+    REUSE_KEY = 1,
+    WAIT_MS = 1000,
+    DATE_SIZE = 40
+};
 
 /* How the current attempt ended. */
 enum attempt_state {
@@ -40,13 +48,35 @@ struct otlp_export {
     struct err failure;
 };
 
+/* Seconds from now on, or the date of HTTP. */
+static bool parse_retry_after(struct str text, uint64_t *seconds)
+{
+    char date[DATE_SIZE];
+    struct tm at = { .tm_sec = 0 };
+    const char *end;
+    int64_t s;
+
+    if (str_parse_u64(text, seconds))
+        return true;
+    if (!text.len || text.len >= sizeof date)
+        return false;
+    memcpy(date, text.at, text.len);
+    date[text.len] = 0;
+    end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &at);
+    if (!end || *end)
+        return false;
+    s = (int64_t)timegm(&at) - clock_wall_us() / 1000000;
+    *seconds = s > 0 ? (uint64_t)s : 0;
+    return true;
+}
+
 static void on_head(void *to, const struct response_head *head, struct str body)
 {
     struct otlp_export *x = to;
     struct str after = headers_value(&head->headers, STR("Retry-After"));
 
     x->status = head->status;
-    x->has_retry_after = str_parse_u64(after, &x->retry_after_s);
+    x->has_retry_after = parse_retry_after(after, &x->retry_after_s);
     buf_add(&x->response, body);
 }
 
@@ -148,6 +178,19 @@ static bool report_status(const struct otlp_export *x, struct err *e)
     return err_hint(e, "is it the address for OTLP over HTTP? The usual path is /v1/traces");
 }
 
+/* A web server may accept any POST; the response of a collector is JSON, or empty. */
+static bool is_page(const struct otlp_export *x)
+{
+    return str_starts(str_trim(buf_str(&x->response)), STR("<"));
+}
+
+static bool report_page(const struct otlp_export *x, struct err *e)
+{
+    err_set(e, ERR_PEER, "'%s' is no collector: it responded with HTML: %.*s",
+            x->config->display_url, STR_ARG(excerpt(x)));
+    return err_hint(e, "give the address for OTLP over HTTP; the usual port is 4318");
+}
+
 static bool report_failure(const struct otlp_export *x, struct err *e)
 {
     if (x->state == ATTEMPT_TIMED_OUT) {
@@ -223,10 +266,13 @@ static bool send_batch(struct otlp_export *x, struct str line, struct err *e)
             break;
         if (!is_worth_a_retry(x->status) || attempts == OTLP_EXPORT_ATTEMPTS)
             return report_status(x, e);
-        log_printf(x->app->log, LOG_DEBUG, "the collector answered HTTP %u; trying again",
-                   x->status);
+        log_printf(x->app->log, LOG_WARN,
+                   "the collector responded with HTTP %u; trying again in %llu s", x->status,
+                   (unsigned long long)pause_ms(x, attempts) / 1000);
         wait_ms(x, pause_ms(x, attempts));
     }
+    if (is_page(x))
+        return report_page(x, e);
     x->batches++;
     note_partial_success(x);
     return true;

@@ -2,6 +2,7 @@
 import base64
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import threading
@@ -102,8 +103,23 @@ def test_a_busy_collector_is_tried_three_times(run, mcpreel, recording, collecto
     assert len(to.close()) == 4
     to = collector(f"{status}:0")
     ran = send(run, mcpreel, recording, "--otlp", to.url)
-    assert ran.code == 4 and f"HTTP {status}".encode() in ran.err and ran.err.count(b"\n") == 2, str(ran)
+    assert ran.code == 4 and f"HTTP {status}".encode() in ran.err and ran.err.count(b"\n") == 4, str(ran)
+    assert ran.err.count(f"warning: the collector responded with HTTP {status}; trying again in 0 s".encode()) == 2, str(ran)
     assert len(to.close()) == 3
+
+
+def test_a_date_says_when_to_try_again(run, mcpreel, recording, collector):
+    to = collector("date:2", "date:-60", "200")
+    ran = send(run, mcpreel, recording, "--otlp", to.url)
+    assert ran.code == 0 and re.search(rb"trying again in [12] s\n.*trying again in 0 s\n", ran.err), str(ran)
+    assert len(to.close()) == 4
+
+
+def test_the_page_of_a_web_server_is_no_success(run, mcpreel, recording, collector):
+    to = collector("page")
+    ran = send(run, mcpreel, recording, "--otlp", to.url)
+    assert ran.code == 4 and b"is no collector: it responded with HTML: <!doctype html>" in ran.err and ran.err.count(b"\n") == 2, str(ran)
+    assert len(to.close()) == 1
 
 
 @pytest.mark.parametrize("status", ["400", "401", "404", "500", "307"])
