@@ -217,6 +217,24 @@ bool clock_parse(struct str text, int64_t *wall_us)
     return true;
 }
 
+bool clock_parse_http(struct str text, int64_t *wall_us)
+{
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    static const struct str shape = STR_INIT("Sun, 15 Nov 2026 21:00:00 GMT");
+    char date[CLOCK_TEXT_SIZE];
+    const char *month;
+    int n;
+
+    if (text.len != shape.len || !str_ends(text, STR(" GMT")) || text.at[3] != ',')
+        return false;
+    month = memmem(months, sizeof months - 1, text.at + 8, 3);
+    if (!month || (month - months) % 3)
+        return false;
+    n = snprintf(date, sizeof date, "%.4s-%02d-%.2sT%.8sZ", text.at + 12,
+                 (int)(month - months) / 3 + 1, text.at + 5, text.at + 17);
+    return clock_parse(printed_str(date, n), wall_us);
+}
+
 int64_t clock_add(int64_t us, int64_t more)
 {
     int64_t sum;

@@ -24,6 +24,9 @@ struct str clock_format(char out[CLOCK_TEXT_SIZE], int64_t wall_us);
  * the second after it. */
 bool clock_parse(struct str text, int64_t *wall_us);
 
+/* Parses the preferred date of HTTP (RFC 9110): "Sun, 15 Nov 2026 21:00:00 GMT". */
+bool clock_parse_http(struct str text, int64_t *wall_us);
+
 /* Add, subtract and convert numbers that may come from a file: results that do not fit become
  * the largest or smallest value. */
 int64_t clock_add(int64_t us, int64_t more);

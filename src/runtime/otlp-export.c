@@ -1,7 +1,6 @@
 #include "runtime/otlp-export.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/compress.h"
@@ -11,13 +10,7 @@
 #include "trace/limits.h"
 #include "transport/http-client.h"
 
-enum {
-    RESPONSE_MAX = 4 << 20,
-    EXCERPT_MAX = 160,
-    REUSE_KEY = 1,
-    WAIT_MS = 1000,
-    DATE_SIZE = 40
-};
+enum { RESPONSE_MAX = 4 << 20, EXCERPT_MAX = 160, REUSE_KEY = 1, WAIT_MS = 1000 };
 
 /* How the current attempt ended. */
 enum attempt_state {
@@ -51,22 +44,14 @@ struct otlp_export {
 /* Seconds from now on, or the date of HTTP. */
 static bool parse_retry_after(struct str text, uint64_t *seconds)
 {
-    char date[DATE_SIZE];
-    struct tm at = { .tm_sec = 0 };
-    const char *end;
-    int64_t s;
+    int64_t at, us;
 
     if (str_parse_u64(text, seconds))
         return true;
-    if (!text.len || text.len >= sizeof date)
+    if (!clock_parse_http(text, &at))
         return false;
-    memcpy(date, text.at, text.len);
-    date[text.len] = 0;
-    end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &at);
-    if (!end || *end)
-        return false;
-    s = (int64_t)timegm(&at) - clock_wall_us() / 1000000;
-    *seconds = s > 0 ? (uint64_t)s : 0;
+    us = clock_since(at, clock_wall_us());
+    *seconds = us > 0 ? (uint64_t)us / 1000000 : 0;
     return true;
 }
 

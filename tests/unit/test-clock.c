@@ -233,6 +233,22 @@ static void a_truncated_date_is_invalid(void **state)
     assert_true(clock_parse(whole, &us));
 }
 
+static void the_date_of_http_is_read(void **state)
+{
+    int64_t want, us = 0;
+
+    (void)state;
+    assert_true(clock_parse(STR("2026-11-15T21:00:09Z"), &want));
+    assert_true(clock_parse_http(STR("Sun, 15 Nov 2026 21:00:09 GMT"), &us));
+    assert_int_equal(us, want);
+    assert_false(clock_parse_http(STR("Sun, 15 Nov 2026 21:00:09 UTC"), &us));
+    assert_false(clock_parse_http(STR("Sun, 31 Nov 2026 21:00:09 GMT"), &us));
+    assert_false(clock_parse_http(STR("Sun, 15 ovD 2026 21:00:09 GMT"), &us));
+    assert_false(clock_parse_http(STR("Sun, 15 Nov 2026 25:00:09 GMT"), &us));
+    assert_false(clock_parse_http(STR("soon"), &us));
+    assert_false(clock_parse_http(STR_NONE, &us));
+}
+
 static void durations_are_formatted_with_units(void **state)
 {
     static const struct {
@@ -302,6 +318,7 @@ int main(void)
         cmocka_unit_test(all_standard_spellings_are_read),
         cmocka_unit_test(an_invalid_date_is_rejected_and_sets_nothing),
         cmocka_unit_test(a_truncated_date_is_invalid),
+        cmocka_unit_test(the_date_of_http_is_read),
         cmocka_unit_test(durations_are_formatted_with_units),
         cmocka_unit_test(extreme_times_do_not_overflow),
     };
