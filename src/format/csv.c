@@ -99,6 +99,7 @@ const struct format csv_format = {
     .name = "csv",
     .about = "a table with one line for each request: names, outcome, times, sizes",
     .ext = { ".csv" },
+    .keeps = FEATURE_TIME | FEATURE_LATENCY | FEATURE_MICROSECONDS | FEATURE_DIRECTION,
     .begin = csv_begin,
     .put = csv_put,
     .put_operation = csv_put_operation,

@@ -53,6 +53,7 @@ const struct format flat_format = {
     .name = "flat",
     .about = "one flat JSON object for each request, with the columns of csv",
     .ext = { ".flat.jsonl" },
+    .keeps = FEATURE_TIME | FEATURE_LATENCY | FEATURE_MICROSECONDS | FEATURE_DIRECTION,
     .begin = flat_begin,
     .put = flat_put,
     .put_operation = flat_put_operation,

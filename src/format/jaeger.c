@@ -270,6 +270,7 @@ const struct format jaeger_format = {
     .about = "a trace for Jaeger's user interface, as JSON",
     .ext = { ".jaeger.json" },
     .options = { "payloads", "mplp", "agent-role", "step-id" },
+    .keeps = FEATURE_TIME | FEATURE_LATENCY | FEATURE_MICROSECONDS,
     .begin = jaeger_begin,
     .put = jaeger_put,
     .put_operation = jaeger_put_operation,

@@ -314,6 +314,7 @@ const struct format otlp_format = {
     .about = "OpenTelemetry spans as OTLP/JSON, a line for each 512 of them",
     .ext = { ".otlp.jsonl", ".otlp.json" },
     .options = { "payloads", "mplp", "agent-role", "step-id" },
+    .keeps = FEATURE_TIME | FEATURE_LATENCY | FEATURE_MICROSECONDS,
     .begin = otlp_begin,
     .put = otlp_put,
     .put_operation = otlp_put_operation,
