@@ -99,5 +99,5 @@ def test_tables_are_only_exported(mcpreel, run, tmp_path):
     assert ran.code == 1 and not table.exists()
     assert run([mcpreel, "convert", source, "-o", table]).code == 0
     ran = run([mcpreel, "inspect", table])
-    assert ran.code == 3 and b"not a recording" in ran.err
+    assert ran.code == 3 and b"which mcpreel only writes" in ran.err
     assert json.loads(run([mcpreel, "list", "--json", tmp_path]).out)["other_files"] == 1
