@@ -8,6 +8,9 @@
 /* The members of a transcript nest less deep than this below those of its records. */
 enum { EXTRA_DEPTH = 16 };
 
+/* record/header-secrets ignores shorter values that have only letters. */
+enum { SESSION_ID_MIN = 12 };
+
 static bool is_redacted(struct str text)
 {
     return str_contains(text, STR("[REDACTED"));
@@ -26,6 +29,7 @@ struct member_place {
     struct str name;   /* of the value, or of the array that it is in */
     bool in_transport; /* in the headers or in the transport's context */
     bool in_headers;
+    bool in_pair; /* a member of an object in an array */
 };
 
 static struct member_place place_of(struct json_location at)
@@ -38,16 +42,28 @@ static struct member_place place_of(struct json_location at)
         p.in_headers |= is_headers(p.name);
         p.in_transport |= p.in_headers || str_eq(p.name, STR("transport_context"));
         p.name = at.steps[i].name;
+        p.in_pair = i && at.steps[i - 1].is_index;
     }
     return p;
+}
+
+/* The redactor does not search for short values, but a session id is never written. */
+static void replace_short_id(struct transcript_secrets *t, struct str name, struct str text,
+                             struct json_val value)
+{
+    if (text.len < SESSION_ID_MIN && headers_equal_nocase(name, STR("mcp-session-id")) &&
+        t->short_ids.count < JSON_SPLICE_MAX)
+        json_splice_replace(&t->short_ids, value, STR("\"[REDACTED]\""));
 }
 
 static void add_header(struct transcript_secrets *t, struct str name, struct json_val value)
 {
     struct str text = json_text(value, &t->arena);
 
-    if (json_type(value) == JSON_STRING && !is_redacted(text))
-        headers_add(&t->headers, arena_str(&t->arena, name), text);
+    if (json_type(value) != JSON_STRING || is_redacted(text))
+        return;
+    headers_add(&t->headers, arena_str(&t->arena, name), text);
+    replace_short_id(t, name, text, value);
 }
 
 static void learn_url(struct transcript_secrets *t, struct json_val value)
@@ -68,7 +84,7 @@ static bool learn_member(void *self, struct json_location at, struct json_val va
     if (json_type(value) == JSON_OBJECT && json_type(name) == JSON_STRING &&
         (p.in_headers || is_headers(p.name)))
         add_header(t, json_text(name, &t->arena), json_get(value, STR("value")));
-    if (json_type(value) != JSON_STRING || !p.in_transport)
+    if (json_type(value) != JSON_STRING || !p.in_transport || (p.in_headers && p.in_pair))
         return true;
     if (p.in_headers || header_secrets_is_secret_name(p.name))
         add_header(t, p.name, value);
@@ -77,19 +93,29 @@ static bool learn_member(void *self, struct json_location at, struct json_val va
     return true;
 }
 
-static void learn_members(struct transcript_secrets *t, struct str members)
+/* Returns the members, without session ids that are too short for the redactor. */
+static struct str learn_members(struct transcript_secrets *t, struct str members)
 {
     static const struct json_path everything = {
         .parts = { { .kind = JSON_PATH_ANY, .any_depth = true } }, .count = 1
     };
     struct json_fault fault;
+    struct buf text;
 
     headers_clear(&t->headers);
     t->json.extra_depth = EXTRA_DEPTH;
     if (!members.len || !json_scan(&t->json, members, &fault))
-        return;
+        return members;
+    json_splice_init(&t->short_ids, json_root(&t->json));
     json_path_select(&everything, json_root(&t->json), learn_member, t);
     header_secrets_learn(t->seen, &t->refs, &t->headers);
+    if (!t->short_ids.count)
+        return members;
+    buf_init(&text, JSON_MAX_TEXT);
+    json_splice_apply(&t->short_ids, &text);
+    members = text.full ? STR_NONE : arena_str(&t->arena, buf_str(&text));
+    buf_release(&text);
+    return members;
 }
 
 static bool is_endpoint(const struct record *r)
@@ -106,7 +132,7 @@ static bool put_record(struct sink *self, const struct record *given, struct err
     if (r.has & HAS_EXCHANGE)
         return t->next->put(t->next, given, e);
     arena_clear(&t->arena);
-    learn_members(t, r.unknown_members);
+    r.unknown_members = learn_members(t, r.unknown_members);
     if (is_endpoint(&r)) {
         header_secrets_learn_url(t->seen, &t->refs, ++t->endpoints, r.sse.data);
         r.sse.data = sse_endpoints_mask(r.sse.data, &t->arena);

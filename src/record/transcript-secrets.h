@@ -13,6 +13,7 @@
 #include "trace/record.h"
 #include "wire/headers.h"
 #include "json/json.h"
+#include "json/splice.h"
 
 struct transcript_secrets {
     struct sink sink;          /* put records here */
@@ -25,7 +26,8 @@ struct transcript_secrets {
     uint64_t endpoints;            /* number of `endpoint` events */
     struct headers headers;        /* of one record */
     struct json json;
-    struct arena arena; /* for one record */
+    struct json_splice short_ids; /* replaced in the members of one record */
+    struct arena arena;           /* for one record */
 };
 
 void transcript_secrets_init(struct transcript_secrets *t, struct seen_secrets *seen,

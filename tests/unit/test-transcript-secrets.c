@@ -71,19 +71,47 @@ static void session_ids_in_headers_and_their_repetitions_are_redacted(void **sta
 
     (void)state;
     setup(&t, true);
-    put_members(&t, "{\"x\":{\"headers\":{\"Mcp-Session-Id\":\"ab12cd34ef\",\"x\":\"y\"}}}");
+    put_members(&t, "{\"x\":{\"headers\":{\"Mcp-Session-Id\":\"ab12cd34ef56\",\"x\":\"y\"}}}");
     put_members(&t, "{\"x\":{\"headers\":[{\"name\":\"cookie\",\"value\":"
                     "\"sid=abc123def4\"}]}}");
     put_members(&t, "{\"x\":{\"transport_context\":{\"session_id\":\"1234-5678\"}}}");
-    put_event(&t, "note", "of ab12cd34ef, abc123def4, 1234-5678", 0);
+    put_event(&t, "note", "of ab12cd34ef56, abc123def4, 1234-5678", 0);
     assert_str(
         buf_str(&t.seen),
         STR("{\"x\":{\"headers\":{\"Mcp-Session-Id\":"
             "\"[REDACTED:Mcp-Session-Id]\",\"x\":\"y\"}}}\n"
             "{\"x\":{\"headers\":[{\"name\":\"cookie\","
-            "\"value\":\"[REDACTED:cookie]\"}]}}\n"
+            "\"value\":\"sid=[REDACTED:cookie]\"}]}}\n"
             "{\"x\":{\"transport_context\":{\"session_id\":\"[REDACTED:session_id]\"}}}\n"
             "of [REDACTED:Mcp-Session-Id], [REDACTED:cookie], [REDACTED:session_id]\n"));
+    teardown(&t);
+}
+
+static void a_short_session_id_is_replaced_in_headers(void **state)
+{
+    struct secrets_run t;
+
+    (void)state;
+    setup(&t, true);
+    put_members(&t, "{\"x\":{\"headers\":{\"mcp-session-id\":\"abcdefghijk\",\"a\":1}}}");
+    put_members(&t, "{\"x\":{\"headers\":[{\"name\":\"Mcp-Session-Id\",\"value\":\"s1\"}]}}");
+    assert_str(buf_str(&t.seen),
+               STR("{\"x\":{\"headers\":{\"mcp-session-id\":\"[REDACTED]\",\"a\":1}}}\n"
+                   "{\"x\":{\"headers\":[{\"name\":\"Mcp-Session-Id\","
+                   "\"value\":\"[REDACTED]\"}]}}\n"));
+    teardown(&t);
+}
+
+static void a_pair_is_judged_by_its_name(void **state)
+{
+    struct secrets_run t;
+
+    (void)state;
+    setup(&t, true);
+    put_members(&t, "{\"x\":{\"headers\":[{\"name\":\"x-request-id\","
+                    "\"value\":\"a1b2c3d4e5\"}]}}");
+    put_event(&t, "note", "a1b2c3d4e5", 0);
+    assert_non_null(strstr(buf_z(&t.seen), "}\na1b2c3d4e5\n"));
     teardown(&t);
 }
 
@@ -122,7 +150,7 @@ static void urls_are_searched_if_they_are_redacted(void **state)
 
 static void other_members_placeholders_and_recorded_events_stay(void **state)
 {
-    static const char members[] = "{\"x\":{\"session_id\":\"ab12cd34ef\","
+    static const char members[] = "{\"x\":{\"session_id\":\"ab12cd34ef56\","
                                   "\"headers\":{\"Cookie\":\"[REDACTED:rule-1]\"}}}";
     struct secrets_run t;
 
@@ -132,7 +160,7 @@ static void other_members_placeholders_and_recorded_events_stay(void **state)
     put_event(&t, "endpoint", "/m?s=[REDACTED:session-7]", 0);
     put_event(&t, "endpoint", "/m?s=abc123def4", HAS_EXCHANGE);
     assert_str(buf_str(&t.seen),
-               STR("{\"x\":{\"session_id\":\"ab12cd34ef\",\"headers\":{\"Cookie\":"
+               STR("{\"x\":{\"session_id\":\"ab12cd34ef56\",\"headers\":{\"Cookie\":"
                    "\"[REDACTED:rule-1]\"}}}\n"
                    "/m?s=[REDACTED:session-7]\n/m?s=abc123def4\n"));
     teardown(&t);
@@ -142,6 +170,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(session_ids_in_headers_and_their_repetitions_are_redacted),
+        cmocka_unit_test(a_short_session_id_is_replaced_in_headers),
+        cmocka_unit_test(a_pair_is_judged_by_its_name),
         cmocka_unit_test(the_session_id_of_an_endpoint_event_is_redacted),
         cmocka_unit_test(urls_are_searched_if_they_are_redacted),
         cmocka_unit_test(other_members_placeholders_and_recorded_events_stay),
