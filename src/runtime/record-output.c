@@ -440,17 +440,15 @@ static bool replace_old_file(struct record_output *r, const struct live_writer_r
     return ok;
 }
 
-/* Logs that a failed session does not become a recording. */
-static bool leave_journal(struct record_output *r)
+/* Logs why a session does not become a recording. */
+static void leave_journal(const struct record_output *r, const char *why)
 {
     struct err ignored = ERR_NONE;
     const char *path = r->target->path;
 
-    log_printf(r->app->log, LOG_ERROR,
-               "the server failed; '%s' was not %s, the session is in '%s'", path,
+    log_printf(r->app->log, LOG_ERROR, "%s; '%s' was not %s, the session is in '%s'", why, path,
                file_can_create(r->app->sys, path, false, &ignored) ? "created" : "changed",
                r->target->live_path);
-    return false;
 }
 
 /* Returns the file with what the recording lacks, or NULL. `made`: the recording was made. */
@@ -482,7 +480,7 @@ static void write_report(const struct record_output *r, const struct live_writer
 
 int record_output_finish(struct record_output *r, int code, const char *remark)
 {
-    bool missing, made, empty = false;
+    bool lost, missing, made = false, empty = false;
     bool failed = r->settings->must_succeed &&
                   (r->session_failed || answered_calls_any_failed(r->settings->calls));
     struct live_writer_result how;
@@ -491,13 +489,15 @@ int record_output_finish(struct record_output *r, int code, const char *remark)
     live_writer_finish(&r->writer, &how);
     flush_and_log(r);
     rejection_log_end(&r->rejection_log);
+    lost = how.incomplete || r->incomplete || traffic_recorder_too_long(&r->recorder);
+    missing = lost || how.unsynced || lost_content(&r->loss);
     if (failed)
-        made = leave_journal(r);
+        leave_journal(r, "the server failed");
+    else if (lost && r->settings->must_succeed)
+        leave_journal(r, "the recording is incomplete");
     else
         made = record_path_uses_journal(r->target) ? make_document(r, &how, &empty)
                                                    : replace_old_file(r, &how, &empty);
-    missing = how.incomplete || how.unsynced || r->incomplete ||
-              traffic_recorder_too_long(&r->recorder) || lost_content(&r->loss);
     if (!failed && (!made || (missing && r->settings->strict)))
         code = RECORD_OUTPUT_FAILED;
     write_report(r, &how,

@@ -30,8 +30,8 @@ struct record_settings {
     bool plain;
     bool strict;       /* any loss makes the exit code RECORD_OUTPUT_FAILED */
     bool log_http;     /* log headers and bodies, like mcp-recorder --verbose */
-    bool must_succeed; /* no file is made if the session or a call failed; with `complete_only`
-                          paths, and `calls` */
+    bool must_succeed; /* no file is made if the session or a call failed, or a message was
+                          lost; with `complete_only` paths, and `calls` */
     struct redaction *redaction;
     struct answered_calls *calls; /* gets all records, too; may be NULL */
     struct buf *report; /* gets the result as JSON (record-report.h) at the end of the session;

@@ -69,8 +69,10 @@ static bool open_session(struct recording_append *a, struct err *e)
     wish.output = arena_printf(&a->arena, "%s.appended.jsonl", a->options.path).at;
     if (!record_path_resolve(&a->session_path, &a->session_app, &wish, e))
         return false;
-    record_output_init(&a->session, &a->session_app, &a->session_path, a->options.settings,
-                       NULL, NULL);
+    a->settings = *a->options.settings;
+    a->settings.strict = true;
+    record_output_init(&a->session, &a->session_app, &a->session_path, &a->settings, NULL,
+                       NULL);
     a->session_open = record_output_open(&a->session, true, e);
     if (a->session_open)
         return true;
@@ -230,9 +232,11 @@ bool recording_append_finish(struct recording_append *a, int code, struct err *e
     code = record_output_finish(&a->session, code, NULL);
     record_output_release(&a->session);
     a->session_open = false;
-    if (code == RECORD_OUTPUT_FAILED)
-        return err_set(e, ERR_IO, "'%s' is unchanged: the new calls could not be recorded",
-                       a->options.path);
+    if (code == RECORD_OUTPUT_FAILED) {
+        err_set(e, ERR_IO, "'%s' is unchanged: the recording of the new calls is incomplete",
+                a->options.path);
+        return err_hint(e, "the new calls that were recorded are in '%s'", path);
+    }
     answered_calls_init(&calls);
     ok = reader_read_all(sys, path, a->app->log, &calls.sink, e) &&
          (!calls.count || write_new_file(a, &calls, e));

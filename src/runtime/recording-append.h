@@ -27,6 +27,7 @@ struct recording_append {
     const struct format *format;             /* of the recording */
     struct file_version version;             /* of the recording as it was opened */
     int lock_fd;                             /* -1: not locked */
+    struct record_settings settings;         /* of the session: strict, so that all is there */
     struct log session_log;                  /* only warnings */
     struct app session_app;
     struct record_path session_path; /* its name is in `arena` */

@@ -9,7 +9,7 @@ from bridging import INITIALIZED, initialized, initialize, session_server, stdio
 from http_peers import WAIT, Program, call, result
 from test_replay import SESSION, write_recording
 
-# Answers every request with its method, its name and the number of the process; "die" ends it, "pass" has a secret.
+# Answers every request with its method and its name; "die" ends the process, "pass" has a secret, "big" is long.
 SERVER = """
 import json, os, sys
 for line in sys.stdin:
@@ -20,6 +20,8 @@ for line in sys.stdin:
     if name == "die":
         os._exit(3)
     answer = {"said": [message["method"], name], "password": "hunter2-hunter2"} if name == "pass" else {"said": [message["method"], name]}
+    if name == "big":
+        answer["text"] = "x" * 200000
     if message["method"] == "initialize":
         answer = {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}
     print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}), flush=True)
@@ -40,10 +42,10 @@ def echo_response(i, name):
 @pytest.fixture
 def replay(mcpreel, run, tmp_path):
     """Sends an initialize and the calls to a replay, and returns their responses, the report and the run."""
-    def play(mode, file, names, *options, server=COMMAND, code=0):
+    def play(mode, file, names, *options, server=COMMAND, code=0, start=()):
         lines = [initialize(), INITIALIZED, *(named(i, name) for i, name in enumerate(names, 1))]
         report = tmp_path / "report.json"
-        ran = run([mcpreel, "replay", "--force", "--report", report, "--record-mode", mode, *options, file, *(["--", *server] if server else [])],
+        ran = run([*start, mcpreel, "replay", "--force", "--report", report, "--record-mode", mode, *options, file, *(["--", *server] if server else [])],
                   stdin="".join(json.dumps(line) + "\n" for line in lines).encode())
         assert ran.code == code, str(ran)
         answers = {m["id"]: m for m in map(json.loads, ran.out.splitlines()) if m["id"] != 0}
@@ -216,6 +218,22 @@ def test_a_replay_that_is_killed_leaves_the_new_calls(replay, mcpreel, run, tmp_
     assert b"merge it with 'mcpreel convert', or remove it" in ran.err
     assert run([mcpreel, "convert", "-o", tmp_path / "both.jsonl", file, remaining]).code == 0
     replay("none", tmp_path / "both.jsonl", "ab", server=None)
+
+
+@pytest.mark.parametrize("mode", ["once", "append", "rewrite"])
+def test_a_full_disk_keeps_the_old_file_and_the_journal(replay, tmp_path, mode):
+    """No file of the session can be longer than 64 kB, and the second response is."""
+    file = tmp_path / "a.jsonl"
+    if mode != "once":
+        replay("once", file, "a")
+    before = file.read_bytes() if file.exists() else None
+    answers, recording_report, ran = replay(mode, file, ["a", "big", "c"], code=5, start=["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"])
+    assert len(answers) == 3 and len(answers[2]["result"]["text"]) == 200000
+    assert (file.read_bytes() if file.exists() else None) == before
+    assert recording_report["written"] is None and counts(recording_report)[1:] == (0, 0)
+    remaining, = (path for path in tmp_path.iterdir() if path != file)
+    assert os.fspath(remaining).encode() in ran.err and b"incomplete" in ran.err, str(ran)
+    assert b'"c"' in remaining.read_bytes()
 
 
 def test_a_folder_that_cannot_be_written_is_an_error_before_the_session(replay, tmp_path):

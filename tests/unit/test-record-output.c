@@ -226,6 +226,29 @@ static void too_long_messages_count_as_missing(void **state)
                "recorded only 2 of 3 messages in a.jsonl; 1 was longer than --max-message\n");
 }
 
+static void a_recording_that_must_succeed_is_complete(void **state)
+{
+    struct answered_calls calls;
+    struct cli *d = *state;
+    struct output_run s;
+
+    cli_put_file(d, "a.json", "old");
+    set(&s, d, "a.json", true);
+    answered_calls_init(&calls);
+    s.settings.must_succeed = true;
+    s.settings.calls = &calls;
+    start(&s);
+    put_call(&s);
+    traffic_recorder_add_too_long(&s.reel.recorder, 1, TO_CLIENT, 1 << 21);
+    assert_int_equal(record_output_finish(&s.reel, 0, NULL), RECORD_OUTPUT_FAILED);
+    clear(&s);
+    answered_calls_release(&calls);
+    assert_has(buf_z(&d->err), "the recording is incomplete; 'a.json' was not changed, the "
+                               "session is in 'a.json.cassette.journal'\n");
+    assert_string_equal(cli_get_file(d, "a.json"), "old");
+    assert_true(lines_in(d, "a.json.cassette.journal") > 3);
+}
+
 static void a_document_is_made_from_its_journal_and_its_losses_are_reported(void **state)
 {
     struct cli *d = *state;
@@ -254,6 +277,7 @@ int main(void)
         WITH_CLI(before_open_the_target_is_only_checked),
         WITH_CLI(lost_lines_are_reported_once_and_fail_if_strict),
         WITH_CLI(too_long_messages_count_as_missing),
+        WITH_CLI(a_recording_that_must_succeed_is_complete),
         WITH_CLI(a_document_is_made_from_its_journal_and_its_losses_are_reported),
     };
     alarm(120);
