@@ -91,6 +91,7 @@ struct run_command {
     uint32_t number;     /* of the last verdict */
     uint64_t failed;     /* scenarios */
     bool ready;          /* the server was waited for */
+    bool not_written;    /* a recording could not be written */
     bool spoke;          /* the server responded to a request of any scenario */
     struct err silence;  /* why it did not respond to the first that failed */
 
@@ -216,9 +217,25 @@ static void show_result(struct run_one *o, const struct run_scenario *run)
     flush_lines(c);
 }
 
+/* A recording that cannot be written fails its scenario only. */
+static void report_not_written(struct run_one *o, struct err *why)
+{
+    struct run_command *c = o->command;
+
+    redaction_redact_err(&o->redaction, why);
+    c->not_written = true;
+    if (!c->app->json)
+        scenario_lines_not_written(&c->lines, o->plan->name, str_z(why->msg));
+    flush_lines(c);
+    add_error(o, STR("not-written"),
+              arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why->msg),
+              str_z(why->hint));
+}
+
 static bool record_one(struct run_one *o, const struct peer_target *target, struct err *e)
 {
     struct run_command *c = o->command;
+    struct err not_written = ERR_NONE;
     struct record_settings settings = {
         .name = arena_z(&c->arena, o->plan->name),
         .server_argv = target->argv,
@@ -238,14 +255,17 @@ static bool record_one(struct run_one *o, const struct peer_target *target, stru
                                 .format = c->format,
                                 .events = &scenario_events,
                                 .to = o };
+    bool ok;
 
-    if (!run_scenario_run(&run, e))
-        return false;
+    ok = run_scenario_run(&run, &not_written);
     redaction_redact_err(&o->redaction, &run.why);
+    if (ok)
+        show_result(o, &run);
+    else
+        report_not_written(o, &not_written);
     c->spoke = c->spoke || run.spoke;
     if (!run.spoke && c->silence.kind == ERR_OK)
         c->silence = run.why;
-    show_result(o, &run);
     return !run.interrupted || err_set(e, ERR_IO, "interrupted by signal %d", run.interrupted);
 }
 
@@ -534,6 +554,7 @@ static int end_report(struct run_command *c, int64_t start_us, struct err *e)
         *e = c->silence;
     c->totals.duration_us = clock_mono_us() - start_us;
     result.exit_code = e->kind != ERR_OK ? app_exit_code(e)
+                       : c->not_written  ? EXIT_IO
                        : c->failed       ? EXIT_FINDINGS
                                          : EXIT_OK;
     if (!c->args->verify && !c->app->json) {
@@ -809,7 +830,7 @@ static const struct command_example run_examples[] = {
             "With --verify the recorded requests are sent, and the responses are compared "    \
             "with the recorded ones, as 'verify' does.\n\n"                                    \
             "Exit code 0: all scenarios succeeded; 1: one failed; 3: FILE is not valid; 4: "   \
-            "the server never responded.",                                                     \
+            "the server never responded; 5: a recording cannot be written.",                   \
         .examples = examples_shown, .options = run_options,                                    \
         .args_size = sizeof(struct run_args), .operand = "FILE", .min = 1, .max = 1,           \
         .hidden = is_hidden, .run = run_run                                                    \

@@ -59,6 +59,15 @@ static void write_finding(struct buf *to, const struct finding *f)
     buf_add_ch(to, '\n');
 }
 
+static void add_failed(struct scenario_lines *l, struct str name)
+{
+    buf_printf(&l->failed, "%s%.*s", l->failed_count++ ? ", " : "", STR_ARG(name));
+    l->latest_failed = name;
+    buf_add(l->to, STR("  "));
+    term_escape(l->to, name, TERM_ONE_LINE);
+    buf_add(l->to, STR(" -> FAILED: "));
+}
+
 void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str file,
                            const struct call_verdict *v)
 {
@@ -68,10 +77,7 @@ void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str
     unnamed.scenario = STR_NONE;
     buf_clear(&l->reason);
     buf_add(&l->reason, v->reason);
-    buf_printf(&l->failed, "%s%.*s", l->failed_count++ ? ", " : "", STR_ARG(name));
-    buf_add(l->to, STR("  "));
-    term_escape(l->to, name, TERM_ONE_LINE);
-    buf_add(l->to, STR(" -> FAILED: "));
+    add_failed(l, name);
     verdict_report_write_name(l->to, &unnamed);
     buf_add(l->to, STR(" ("));
     term_escape(l->to, file, TERM_ONE_LINE);
@@ -92,6 +98,16 @@ void scenario_lines_add_reason(struct scenario_lines *l, struct str why)
     if (l->reason.len && str_ends(why, buf_str(&l->reason)))
         return;
     buf_add(l->to, STR("      "));
+    term_escape_cut(l->to, why, TEXT);
+    buf_add_ch(l->to, '\n');
+}
+
+void scenario_lines_not_written(struct scenario_lines *l, struct str name, struct str why)
+{
+    if (str_eq(l->latest_failed, name))
+        buf_add(l->to, STR("      "));
+    else
+        add_failed(l, name);
     term_escape_cut(l->to, why, TEXT);
     buf_add_ch(l->to, '\n');
 }

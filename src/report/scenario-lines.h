@@ -8,8 +8,9 @@
  *       tools -> tools.json (5 interactions)
  *       errors -> FAILED: tools/call search (scenarios.yml:14)
  *           $.result.isError: expected true, got false
+ *       prompts -> FAILED: cannot write 'cassettes/prompts.json': it is a directory, not a file
  *
- *     Done: 1 scenario(s), 5 total interactions. 1 failed: errors
+ *     Done: 1 scenario(s), 5 total interactions. 2 failed: errors, prompts
  *
  * The lines of failed scenarios are ours: mcp-recorder ends with the first one. Text of files
  * and servers is escaped for the terminal. */
@@ -30,8 +31,9 @@ struct scenario_lines_run {
 struct scenario_lines {
     struct buf *to; /* borrowed */
     uint64_t done, interactions;
-    struct buf failed; /* names */
-    struct buf reason; /* of the latest failure */
+    struct buf failed;        /* names */
+    struct buf reason;        /* of the latest failure */
+    struct str latest_failed; /* its name; borrowed */
     uint64_t failed_count;
 };
 
@@ -50,6 +52,9 @@ void scenario_lines_recorded(struct scenario_lines *l, struct str name, struct s
 void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str file,
                            const struct call_verdict *v);
 void scenario_lines_add_reason(struct scenario_lines *l, struct str why);
+
+/* The recording of a scenario cannot be written, so that it failed, too. */
+void scenario_lines_not_written(struct scenario_lines *l, struct str name, struct str why);
 
 void scenario_lines_end(struct scenario_lines *l);
 

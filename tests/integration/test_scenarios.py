@@ -105,6 +105,20 @@ def test_a_time_limit_fails_the_scenario_and_leaves_the_old_file(scenarios):
     assert os.listdir(scenarios.cassette.parent) == ["one.json"]
 
 
+def test_a_recording_that_cannot_be_written_fails_its_scenario_only(scenarios, tmp_path):
+    (tmp_path / "cassettes/two.json").mkdir(parents=True)
+    three = {name: {"actions": ["ping"]} for name in ("one", "two", "three")}
+    ran = scenarios([], "--report", tmp_path / "r.json", *reports(tmp_path)[2:], scenarios=three)
+    assert ran.code == 5, str(ran)
+    assert b"  two -> FAILED: cannot write '" in ran.err and b"Done: 2 scenario(s), 6 total interactions. 1 failed: two\n" in ran.err, str(ran)
+    assert sorted(path.name for path in (tmp_path / "cassettes").iterdir()) == ["one.json", "three.json", "two.json"]
+    report = json.loads((tmp_path / "r.json").read_text())
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    assert report["exit_code"] == 5 and [(f["rule"], f["severity"]) for f in report["findings"]] == [("not-written", "error")]
+    assert [call["scenario"] for call in report["calls"]] == ["one"] * 2 + ["three"] * 2
+    assert all("cannot write" in (tmp_path / "report").with_suffix(end).read_text() for end in (".xml", ".md", ".txt"))
+
+
 def test_a_change_of_the_server_fails_verify(scenarios):
     call = [{"call_tool": {"name": "x"}}]
     assert scenarios(call).code == 0

@@ -70,11 +70,34 @@ static void failures_have_a_place_and_a_reason(void **state)
     buf_release(&text);
 }
 
+static void a_scenario_that_was_not_written_has_failed_once(void **state)
+{
+    struct call_verdict v = { .method = STR("ping"), .line = 3, .kind = VERDICT_FAILED };
+    struct scenario_lines l;
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, TEXT_MAX);
+    scenario_lines_init(&l, &text);
+    scenario_lines_failed(&l, STR("a"), STR("s.yml"), &v);
+    scenario_lines_not_written(&l, STR("a"), STR("cannot write 'a.json'"));
+    scenario_lines_not_written(&l, STR("b"), STR("cannot write 'b.json\033'"));
+    scenario_lines_end(&l);
+    assert_str(buf_str(&text),
+               STR("  a -> FAILED: ping (s.yml:3)\n"
+                   "      cannot write 'a.json'\n"
+                   "  b -> FAILED: cannot write 'b.json\\x1b'\n\n"
+                   "Done: 0 scenario(s), 0 total interactions. 2 failed: a, b\n"));
+    scenario_lines_release(&l);
+    buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lines_are_those_of_mcp_recorder),
         cmocka_unit_test(failures_have_a_place_and_a_reason),
+        cmocka_unit_test(a_scenario_that_was_not_written_has_failed_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
