@@ -371,6 +371,20 @@ bool file_is_same_version(const struct file_version *a, const struct file_versio
            a->modified.tv_nsec == b->modified.tv_nsec;
 }
 
+bool file_has_version(const struct sys *sys, const char *path, const struct file_version *v)
+{
+    struct err ignored = ERR_NONE;
+    struct file_version now = { .size = 0 };
+    struct file f;
+    bool same;
+
+    if (!file_open(&f, sys, path, &ignored))
+        return false;
+    same = file_read_version(&f, &now, &ignored) && file_is_same_version(&now, v);
+    file_close(&f, &ignored);
+    return same;
+}
+
 bool file_sync(struct file *f, struct err *e)
 {
     return sys_retry_fdatasync(f->sys, f->fd) == 0 || err_cannot(e, "sync", f->path, errno);

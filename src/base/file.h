@@ -90,6 +90,9 @@ struct file_version {
 bool file_read_version(struct file *f, struct file_version *v, struct err *e) MUST_CHECK;
 bool file_is_same_version(const struct file_version *a, const struct file_version *b);
 
+/* Returns whether the file that has the path now is of that version. */
+bool file_has_version(const struct sys *sys, const char *path, const struct file_version *v);
+
 bool file_sync(struct file *f, struct err *e) MUST_CHECK;
 bool file_truncate(struct file *f, uint64_t len, struct err *e) MUST_CHECK;
 bool file_size(struct file *f, uint64_t *size, struct err *e) MUST_CHECK;

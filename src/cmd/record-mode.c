@@ -140,14 +140,16 @@ static const struct format *format_of_file(const struct record_mode_run *m)
     return format && format->put ? format : NULL;
 }
 
-/* Resolves the path of the new file. */
-static bool resolve(struct record_mode_run *m, struct record_path *target, struct err *e)
+/* Resolves the path of the new file. `replace`: there is an old one. */
+static bool resolve(const struct record_mode_run *m, bool replace, struct record_path *target,
+                    struct err *e)
 {
     char *no_words[] = { "", NULL };
     struct record_path_options wish = { .output = m->args->pending ? m->args->pending : m->path,
                                         .format = format_of_file(m),
                                         .server_argv = no_words,
-                                        .force = !m->args->pending || m->replace_pending,
+                                        .force =
+                                            m->args->pending ? m->replace_pending : replace,
                                         .complete_only = true };
 
     if (!wish.format)
@@ -169,6 +171,8 @@ static int exit_code(const struct record_mode_run *m, const struct record_path *
         return app_exit_code(e);
     if (target->written)
         return EXIT_OK;
+    if (target->old_changed)
+        return EXIT_INPUT;
     if (code == EXIT_OK)
         return answered_calls_any_failed(&m->calls) ? EXIT_SERVER : EXIT_OK;
     return code == RECORD_OUTPUT_FAILED ? EXIT_IO : EXIT_SERVER;
@@ -195,21 +199,42 @@ static int record_to(struct record_mode_run *m, struct record_path *target,
     return exit_code(m, target, code, e);
 }
 
+/* Locks the file that is replaced, and notes its version. */
+static bool open_old(const struct record_mode_run *m, struct file *old,
+                     struct file_version *version, struct err *e)
+{
+    struct err ignored = ERR_NONE;
+    const struct sys *sys = m->app.sys;
+
+    *old = (struct file){ sys, m->path, recording_append_lock(sys, m->path, e) };
+    if (old->fd < 0)
+        return false;
+    if (file_read_version(old, version, e))
+        return true;
+    file_close(old, &ignored);
+    return false;
+}
+
 int record_mode_record(struct record_mode_run *m, const char **written, struct err *e)
 {
     const struct sys *sys = m->app.sys;
     struct record_path target = { 0 };
-    int code, lock = -1;
+    struct file old = FILE_CLOSED;
+    struct err ignored = ERR_NONE;
+    struct file_version version;
+    int code;
 
     *written = NULL;
-    if (path_exists(sys, m->path) && !dir_exists(sys, m->path)) {
-        lock = recording_append_lock(sys, m->path, e);
-        if (lock < 0)
-            return app_exit_code(e);
+    if (path_exists(sys, m->path) && !dir_exists(sys, m->path) &&
+        !open_old(m, &old, &version, e))
+        return app_exit_code(e);
+    if (resolve(m, old.fd >= 0, &target, e)) {
+        target.old = old.fd >= 0 && !m->args->pending ? &version : NULL;
+        code = record_to(m, &target, written, e);
+    } else {
+        code = app_exit_code(e);
     }
-    code = resolve(m, &target, e) ? record_to(m, &target, written, e) : app_exit_code(e);
     record_path_release(&target);
-    if (lock >= 0)
-        sys->close(sys, lock);
+    file_close(&old, &ignored);
     return code;
 }

@@ -397,6 +397,14 @@ static bool make_document(struct record_output *r, const struct live_writer_resu
     struct err e = ERR_NONE;
 
     *empty = p->complete_only && !recorded_anything(r);
+    p->old_changed = !*empty && p->old && !file_has_version(r->app->sys, p->path, p->old);
+    if (p->old_changed) {
+        log_printf(r->app->log, LOG_ERROR,
+                   "'%s' was not replaced: another process has changed it; the session is in "
+                   "'%s'",
+                   p->path, p->live_path);
+        return false;
+    }
     if (!*empty && !record_path_write_document(r->app, p->live_path, p->path, p->format,
                                                p->force, empty, &e)) {
         err_hint(&e, "everything that was recorded is in '%s'", p->live_path);

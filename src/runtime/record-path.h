@@ -47,7 +47,10 @@ struct record_path {
     const char *folder;          /* NULL: a file name was given */
     const char *stem;            /* name in the folder, without extension */
     bool force, rotate, complete_only;
-    bool written; /* set by the recording when the file is complete */
+    const struct file_version *old; /* set by the owner: the file is not replaced if it has
+                                       another version in the end; NULL: any is replaced */
+    bool old_changed;               /* set by the recording if it has another version */
+    bool written;                   /* set by the recording when the file is complete */
     bool avoided_locked;
     struct arena arena;
 };

@@ -816,7 +816,10 @@ static void a_file_version_detects_changes(void **state)
     assert_true(file_read_version(&f, &old, &e));
     assert_true(file_read_version(&f, &new, &e));
     assert_true(file_is_same_version(&old, &new));
+    assert_true(file_has_version(&sys_real, "a", &old));
     temp_dir_put("a", STR("four"));
+    assert_false(file_has_version(&sys_real, "a", &old));
+    assert_false(file_has_version(&sys_real, "missing", &old));
     assert_true(file_read_version(&f, &new, &e));
     assert_false(file_is_same_version(&old, &new));
     new = old;

@@ -165,6 +165,52 @@ static void a_recording_that_another_process_changes_is_not_replaced(void **stat
     unlink("a.jsonl.appended.jsonl");
 }
 
+static void a_recording_that_was_changed_is_not_rewritten(void **state)
+{
+    static const char changing[] =
+        "read c; echo >> a.jsonl; echo '{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}'; read e; "
+        "exit 0";
+    struct program p;
+    struct buf text;
+
+    (void)state;
+    put_file("a.jsonl", old);
+    replay(&p, NULL, "rewrite", changing, STR(CALL(5, "b")));
+    assert_int_equal(p.code, 3);
+    assert_non_null(strstr(buf_z(&p.err),
+                           "'a.jsonl' was not replaced: another process has changed it; the "
+                           "session is in 'a.jsonl.recording.journal'\n"));
+    program_release(&p);
+    read_file(&text, "a.jsonl");
+    assert_int_equal(text.len, sizeof old); /* the newline of the other process */
+    buf_release(&text);
+    read_file(&text, "a.jsonl.recording.journal");
+    assert_non_null(strstr(buf_z(&text), "\"id\":5,\"result\":{}"));
+    buf_release(&text);
+    assert_int_equal(unlink("a.jsonl.recording.journal"), 0);
+}
+
+static void a_recording_that_appears_is_not_replaced(void **state)
+{
+    static const char making[] =
+        "read c; echo x > a.jsonl; echo '{\"jsonrpc\":\"2.0\",\"id\":5,\"result\":{}}'; read "
+        "e; exit 0";
+    struct program p;
+
+    (void)state;
+    unlink("a.jsonl");
+    for (int once = 0; once < 2; once++) {
+        replay(&p, NULL, once ? "once" : "rewrite", making, STR(CALL(5, "b")));
+        assert_int_equal(p.code, 5);
+        assert_non_null(strstr(buf_z(&p.err), "cannot write 'a.jsonl': it exists already"));
+        assert_non_null(strstr(buf_z(&p.err), "is in 'a.jsonl.recording.journal'"));
+        program_release(&p);
+        assert_file("a.jsonl", "x\n");
+        assert_int_equal(unlink("a.jsonl"), 0);
+        assert_int_equal(unlink("a.jsonl.recording.journal"), 0);
+    }
+}
+
 static void a_new_file_that_cannot_be_put_in_place_leaves_the_old_one(void **state)
 {
     struct fault_sys f;
@@ -190,6 +236,8 @@ int main(void)
         cmocka_unit_test(a_server_that_exits_leaves_the_file_unchanged),
         cmocka_unit_test(a_second_writer_gets_an_error_that_names_the_first),
         cmocka_unit_test(a_recording_that_another_process_changes_is_not_replaced),
+        cmocka_unit_test(a_recording_that_was_changed_is_not_rewritten),
+        cmocka_unit_test(a_recording_that_appears_is_not_replaced),
         cmocka_unit_test(a_new_file_that_cannot_be_put_in_place_leaves_the_old_one),
     };
     alarm(120);
