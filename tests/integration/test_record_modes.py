@@ -220,6 +220,26 @@ def test_a_replay_that_is_killed_leaves_the_new_calls(replay, mcpreel, run, tmp_
     replay("none", tmp_path / "both.jsonl", "ab", server=None)
 
 
+def test_a_rewrite_that_is_killed_leaves_a_journal(replay, mcpreel, run, tmp_path):
+    file, journal = tmp_path / "a.jsonl", tmp_path / "a.jsonl.recording.journal"
+    replay("once", file, "a")
+    before = file.read_bytes()
+    with subprocess.Popen([mcpreel, "replay", "--record-mode", "rewrite", file, "--", *COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL) as first:
+        for line in (initialize(), named(1, "b")):
+            first.stdin.write(json.dumps(line).encode() + b"\n")
+            first.stdin.flush()
+            assert first.stdout.readline()
+        first.kill()
+    assert file.read_bytes() == before
+    ran = run([mcpreel, "check", "--fix", journal])
+    assert ran.code == 2 and b"it exists already" in ran.err and b"--force" in ran.err and file.read_bytes() == before, str(ran)
+    assert run([mcpreel, "check", "--fix", "-o", tmp_path / "new.jsonl", journal]).code == 0
+    assert run([mcpreel, "check", "--fix", "--force", journal]).code == 0
+    for path in (tmp_path / "new.jsonl", file):
+        replay("none", path, "b", server=None)
+
+
 @pytest.mark.parametrize("mode", ["once", "append", "rewrite"])
 def test_a_full_disk_keeps_the_old_file_and_the_journal(replay, tmp_path, mode):
     """No file of the session can be longer than 64 kB, and the second response is."""
