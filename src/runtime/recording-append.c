@@ -61,6 +61,37 @@ static bool check_recording(struct recording_append *a, struct err *e)
     return ok;
 }
 
+/* Checks that the pending file can be written. Leaves nothing behind. */
+static bool check_pending(const struct recording_append *a, struct err *e)
+{
+    struct writer w;
+
+    if (!a->options.pending)
+        return true;
+    if (!writer_open(&w, a->app->sys, a->options.pending, a->options.replace_pending, a->format,
+                     NULL, e))
+        return false;
+    writer_abort(&w);
+    return true;
+}
+
+/* Removes the session file of a replay that was killed before the server answered a call. */
+static void remove_unused_session(const struct recording_append *a)
+{
+    const struct sys *sys = a->app->sys;
+    const char *path = a->session_path.path;
+    struct log quiet = *a->app->log;
+    struct err ignored = ERR_NONE;
+    struct answered_calls calls;
+
+    quiet.level = LOG_ERROR;
+    answered_calls_init(&calls);
+    if (!file_lock_is_held(sys, path) &&
+        reader_read_all(sys, path, &quiet, &calls.sink, &ignored) && !calls.count)
+        sys->unlink(sys, path);
+    answered_calls_release(&calls);
+}
+
 static bool open_session(struct recording_append *a, struct err *e)
 {
     char *no_words[] = { "", NULL };
@@ -71,6 +102,7 @@ static bool open_session(struct recording_append *a, struct err *e)
         return false;
     a->settings = *a->options.settings;
     a->settings.strict = true;
+    remove_unused_session(a);
     record_output_init(&a->session, &a->session_app, &a->session_path, &a->settings, NULL,
                        NULL);
     a->session_open = record_output_open(&a->session, true, e);
@@ -86,8 +118,6 @@ static bool open_session(struct recording_append *a, struct err *e)
 bool recording_append_open(struct recording_append *a, const struct app *app,
                            const struct recording_append_options *options, struct err *e)
 {
-    const char *pending = options->pending;
-
     *a = (struct recording_append){ .app = app, .options = *options, .lock_fd = -1 };
     a->session_log = *app->log;
     if (a->session_log.level > LOG_WARN)
@@ -95,9 +125,7 @@ bool recording_append_open(struct recording_append *a, const struct app *app,
     a->session_app = *app;
     a->session_app.log = &a->session_log;
     a->lock_fd = recording_append_lock(app->sys, options->path, e);
-    if (a->lock_fd < 0 || !check_recording(a, e) ||
-        (pending && !file_can_create(app->sys, pending, options->replace_pending, e)) ||
-        !open_session(a, e))
+    if (a->lock_fd < 0 || !check_recording(a, e) || !check_pending(a, e) || !open_session(a, e))
         return false;
     record_output_write_header(&a->session,
                                options->settings->server_argv ? STR("stdio") : STR("http"));

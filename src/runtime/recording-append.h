@@ -7,7 +7,7 @@
  * own with the numbers of another connection. The new file takes the place of the recording, or
  * gets the pending path, when it is complete. If that fails, or mcpreel is killed, the
  * recording stays as it was and FILE.appended.jsonl remains: a recording that 'convert' can
- * merge. */
+ * merge. The next session does not replace it, unless it has no answered call. */
 #ifndef RUNTIME_RECORDING_APPEND_H
 #define RUNTIME_RECORDING_APPEND_H
 

@@ -228,6 +228,51 @@ static void a_new_file_that_cannot_be_put_in_place_leaves_the_old_one(void **sta
     assert_int_equal(unlink("a.jsonl.appended.jsonl"), 0);
 }
 
+static void a_pending_file_is_checked_before_the_session(void **state)
+{
+    static const char *const paths[] = { "missing/p.jsonl", "a.jsonl/p.jsonl" };
+
+    (void)state;
+    put_file("a.jsonl", old);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        struct program p;
+
+        program_run(&p, NULL,
+                    PROGRAM_WORDS("replay", "--record-mode", "append", "--pending", paths[i],
+                                  "a.jsonl", "--", "sh", "-c", server),
+                    STR(CALL(5, "b")));
+        assert_int_equal(p.code, 5);
+        assert_str(buf_str(&p.out), STR(""));
+        assert_non_null(strstr(buf_z(&p.err), "cannot write"));
+        program_release(&p);
+        assert_int_equal(access("a.jsonl.appended.jsonl", F_OK), -1);
+    }
+}
+
+/* A replay was killed. */
+static void a_session_that_remains_without_calls_is_removed(void **state)
+{
+    static const char header[] =
+        "{\"type\":\"header\",\"version\":\"1.0\",\"recorded_at\":"
+        "\"2026-01-01T00:00:00Z\",\"upstream\":\"s\",\"thoughtjack_version\":\"0.3.0\"}\n";
+    struct program p;
+
+    (void)state;
+    put_file("a.jsonl", old);
+    put_file("a.jsonl.appended.jsonl", header);
+    replay(&p, NULL, "append", server, STR(CALL(5, "b")));
+    assert_int_equal(p.code, 0);
+    program_release(&p);
+    assert_int_equal(access("a.jsonl.appended.jsonl", F_OK), -1);
+
+    put_file("a.jsonl.appended.jsonl", "no recording\n");
+    replay(&p, NULL, "append", server, STR(CALL(5, "c")));
+    assert_int_equal(p.code, 2);
+    program_release(&p);
+    assert_file("a.jsonl.appended.jsonl", "no recording\n");
+    assert_int_equal(unlink("a.jsonl.appended.jsonl"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +283,8 @@ int main(void)
         cmocka_unit_test(a_recording_that_another_process_changes_is_not_replaced),
         cmocka_unit_test(a_recording_that_was_changed_is_not_rewritten),
         cmocka_unit_test(a_recording_that_appears_is_not_replaced),
+        cmocka_unit_test(a_pending_file_is_checked_before_the_session),
+        cmocka_unit_test(a_session_that_remains_without_calls_is_removed),
         cmocka_unit_test(a_new_file_that_cannot_be_put_in_place_leaves_the_old_one),
     };
     alarm(120);
