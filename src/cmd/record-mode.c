@@ -58,7 +58,7 @@ static bool check_pending(const struct record_mode_run *m, struct err *e)
 
     if (!pending)
         return true;
-    if (str_eq(str_z(pending), str_z(m->path)))
+    if (file_is_same_place(m->app.sys, pending, m->path))
         return err_set(e, ERR_USAGE, "'--pending' names the recording itself");
     if (file_is_stdio(pending) || dir_exists(m->app.sys, pending))
         return err_set(e, ERR_USAGE, "'--pending' needs the name of a file");

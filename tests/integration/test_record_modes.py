@@ -132,6 +132,18 @@ def test_a_pending_file_leaves_the_recording_alone(replay, tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["append", "rewrite"])
+def test_a_pending_file_is_not_the_recording(replay, mcpreel, tmp_path, mode):
+    file = tmp_path / "a.jsonl"
+    replay("once", file, "a")
+    before = file.read_bytes()
+    (tmp_path / "b.jsonl").symlink_to(file)
+    for name in ("./a.jsonl", "b.jsonl"):
+        _, _, ran = replay(mode, file, "b", "--pending", f"{tmp_path}/{name}", code=2)
+        assert b"'--pending' names the recording itself" in ran.err, str(ran)
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("mode", ["append", "rewrite"])
 def test_a_server_that_exits_changes_only_calls_with_a_response(replay, tmp_path, mode):
     file = tmp_path / "a.jsonl"
     replay("once", file, "a")

@@ -73,6 +73,7 @@ static void a_pending_file_is_written_beside_the_recording(void **state)
     assert_int_equal(access("a.jsonl", F_OK), -1);
     expect("once", "a.jsonl", NULL, server, 2, "cannot write 'p.jsonl': it exists");
     expect("once", "a.jsonl", "a.jsonl", server, 2, "names the recording itself");
+    expect("once", "a.jsonl", "./a.jsonl", server, 2, "names the recording itself");
     expect("once", "a.jsonl.gz", NULL, server, 2, "would not be compressed like");
     expect("once", "a.jsonl", ".", server, 2, "needs the name of a file");
     assert_int_equal(unlink("p.jsonl"), 0);
