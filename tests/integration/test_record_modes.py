@@ -268,6 +268,17 @@ def test_a_full_disk_keeps_the_old_file_and_the_journal(replay, tmp_path, mode):
     assert b'"c"' in remaining.read_bytes()
 
 
+def test_new_calls_for_which_the_file_has_no_room_remain_beside_it(replay, tmp_path):
+    """The signal SIGXFSZ is an error. No file can be longer than 300 kB: recording and session are shorter, both together are not."""
+    file = tmp_path / "a.jsonl"
+    replay("once", file, ["big"])
+    before = file.read_bytes()
+    _, recording_report, ran = replay("append", file, ["big", "big"], code=5, start=["sh", "-c", 'ulimit -f 600; exec "$@"', "sh"])
+    assert file.read_bytes() == before and counts(recording_report) == (1, 0, 0)
+    assert b"a.jsonl.appended.jsonl'" in ran.err and b"File too large" in ran.err, str(ran)
+    assert sorted(os.listdir(tmp_path)) == ["a.jsonl", "a.jsonl.appended.jsonl"]
+
+
 def test_a_folder_that_cannot_be_written_is_an_error_before_the_session(replay, tmp_path):
     for mode in ("once", "append", "rewrite"):
         _, _, ran = replay(mode, tmp_path / "missing" / "a.jsonl", "a", code=5)

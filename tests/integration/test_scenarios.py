@@ -42,12 +42,12 @@ def scenarios(mcpreel, run, tmp_path):
     """Writes a scenarios file for the server and runs it."""
     (tmp_path / "server.py").write_text(SERVER)
 
-    def make(actions, *options, env=None, **top):
+    def make(actions, *options, env=None, start=(), **top):
         target = {"command": sys.executable, "args": [os.fspath(tmp_path / "server.py")]}
         document = {"target": target, "scenarios": {"one": {"actions": actions}}, **top}
         document["target"] = {**target, **top["target"]} if isinstance(top.get("target"), dict) else document["target"]
         (tmp_path / "s.yml").write_text(json.dumps(document))
-        return run([mcpreel, "run", *options, tmp_path / "s.yml"], timeout=60, env={**os.environ, **(env or {})})
+        return run([*start, mcpreel, "run", *options, tmp_path / "s.yml"], timeout=60, env={**os.environ, **(env or {})})
 
     make.cassette = tmp_path / "cassettes/one.json"
     return make
@@ -117,6 +117,14 @@ def test_a_recording_that_cannot_be_written_fails_its_scenario_only(scenarios, t
     assert report["exit_code"] == 5 and [(f["rule"], f["severity"]) for f in report["findings"]] == [("not-written", "error")]
     assert [call["scenario"] for call in report["calls"]] == ["one"] * 2 + ["three"] * 2
     assert all("cannot write" in (tmp_path / "report").with_suffix(end).read_text() for end in (".xml", ".md", ".txt"))
+
+
+def test_a_file_over_the_size_limit_fails_its_scenario_only(scenarios):
+    """The signal SIGXFSZ, which ends a process, is an error."""
+    two = {"one": {"actions": [{"call_tool": {"name": "x", "arguments": {"long": "x" * 200000}}}]}, "two": {"actions": ["ping"]}}
+    ran = scenarios([], scenarios=two, start=["sh", "-c", 'ulimit -f 64; exec "$@"', "sh"])
+    assert ran.code == 5 and b"one.json': File too large\n" in ran.err, str(ran)
+    assert os.listdir(scenarios.cassette.parent) == ["two.json"]
 
 
 def test_a_change_of_the_server_fails_verify(scenarios):
