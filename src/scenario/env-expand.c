@@ -48,32 +48,46 @@ static bool find_variable(char *const *env, struct str name, struct str *value)
     return false;
 }
 
-bool env_expand(struct str text, char *const *env, struct arena *a, struct str *out,
-                struct str *unset)
+/* Appends the text with its references replaced. */
+static bool add_expanded(struct buf *to, struct str text, char *const *env, struct str *unset)
 {
     struct env_reference r;
     struct str value, rest = text;
-    struct buf b;
     size_t used;
 
-    *out = text;
-    if (!str_contains(text, STR("${")))
-        return true;
-    buf_init(&b, SIZE_MAX / 2);
-    while (rest.len) {
+    while (rest.len && !to->full) {
         used = parse_reference(rest, &r);
         if (!used) {
-            buf_add_ch(&b, rest.at[0]);
+            buf_add_ch(to, rest.at[0]);
         } else if (find_variable(env, r.name, &value) || r.has_default) {
-            buf_add(&b, find_variable(env, r.name, &value) ? value : r.preset);
+            buf_add(to, find_variable(env, r.name, &value) ? value : r.preset);
         } else {
             *unset = r.name;
-            buf_release(&b);
             return false;
         }
         rest = str_skip(rest, used ? used : 1);
     }
-    *out = arena_str(a, buf_str(&b));
-    buf_release(&b);
     return true;
+}
+
+enum env_expanded env_expand(struct str text, char *const *env, size_t *room, struct arena *a,
+                             struct str *out, struct str *unset)
+{
+    enum env_expanded how = ENV_EXPANDED;
+    struct buf b;
+
+    *out = text;
+    if (!str_contains(text, STR("${")))
+        return ENV_EXPANDED;
+    buf_init(&b, *room);
+    if (!add_expanded(&b, text, env, unset)) {
+        how = ENV_UNSET;
+    } else if (b.full) {
+        how = ENV_TOO_LONG;
+    } else {
+        *out = arena_str(a, buf_str(&b));
+        *room -= b.len;
+    }
+    buf_release(&b);
+    return how;
 }

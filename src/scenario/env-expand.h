@@ -8,10 +8,15 @@
 
 #include "base/arena.h"
 
+enum env_expanded {
+    ENV_EXPANDED,
+    ENV_UNSET,   /* a variable is not set and has no default: `*unset` is its name */
+    ENV_TOO_LONG /* the copy has more than `*room` bytes */
+};
+
 /* `env` is a NULL-terminated list of NAME=value. Sets `*out` to the text itself if it has no
- * reference, else to a copy in `a`. Returns false if a variable is not set and has no default:
- * `*unset` is its name then. */
-bool env_expand(struct str text, char *const *env, struct arena *a, struct str *out,
-                struct str *unset) MUST_CHECK;
+ * reference, else to a copy in `a`, whose length is subtracted from `*room`. */
+enum env_expanded env_expand(struct str text, char *const *env, size_t *room, struct arena *a,
+                             struct str *out, struct str *unset) MUST_CHECK;
 
 #endif

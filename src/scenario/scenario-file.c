@@ -724,15 +724,25 @@ static bool read_top(struct scenario_file *f, const struct yaml_value *root, str
 struct variables {
     struct scenario_file *file;
     char *const *env;
+    size_t room; /* for texts with variables replaced, in bytes */
 };
 
 static bool expand_string(void *arg, struct yaml_value *string, struct err *e)
 {
-    const struct variables *v = arg;
+    struct variables *v = arg;
     struct str unset;
 
-    if (env_expand(string->text, v->env, &v->file->tree.arena, &string->text, &unset))
+    switch (env_expand(string->text, v->env, &v->room, &v->file->tree.arena, &string->text,
+                       &unset)) {
+    case ENV_EXPANDED:
         return true;
+    case ENV_TOO_LONG:
+        return yaml_tree_error(&v->file->tree, string, ERR_LIMIT, e,
+                               "too much text: %d MiB are allowed, with variables replaced",
+                               YAML_TREE_TEXT_MAX >> 20);
+    case ENV_UNSET:
+        break;
+    }
     yaml_tree_error(&v->file->tree, string, ERR_USAGE, e,
                     "the environment variable '%.*s' is not set", STR_ARG(unset));
     return err_hint(e, "set it, or give a default: ${%.*s:-default}", STR_ARG(unset));
@@ -741,7 +751,7 @@ static bool expand_string(void *arg, struct yaml_value *string, struct err *e)
 bool scenario_file_parse(struct scenario_file *f, struct str text, const char *path,
                          char *const *env, struct err *e)
 {
-    struct variables variables = { f, env };
+    struct variables variables = { f, env, YAML_TREE_TEXT_MAX };
 
     *f = (struct scenario_file){ .redact_server_url = true };
     return yaml_tree_parse(&f->tree, text, path, e) &&

@@ -127,6 +127,12 @@ def test_a_file_over_the_size_limit_fails_its_scenario_only(scenarios):
     assert os.listdir(scenarios.cassette.parent) == ["two.json"]
 
 
+def test_variables_cannot_make_a_file_too_large(scenarios, tmp_path):
+    ran = scenarios(["ping"] * 3 + [{"call_tool": {"name": "x", "arguments": {"all": ["${LONG}" * 30] * 3}}}], env={"LONG": "x" * 100000})
+    assert ran.code == 3, str(ran)
+    assert ran.err.startswith(f"mcpreel: {tmp_path}/s.yml:1:".encode()) and b"too much text: 4 MiB are allowed, with variables replaced" in ran.err
+
+
 def test_a_change_of_the_server_fails_verify(scenarios):
     call = [{"call_tool": {"name": "x"}}]
     assert scenarios(call).code == 0

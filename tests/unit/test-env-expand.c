@@ -9,8 +9,9 @@ static void check(const char *text, const char *want)
 {
     struct arena a = { 0 };
     struct str out, unset;
+    size_t room = 1000;
 
-    if (!env_expand(str_z(text), env, &a, &out, &unset))
+    if (env_expand(str_z(text), env, &room, &a, &out, &unset) != ENV_EXPANDED)
         out = arena_printf(&a, "unset '%.*s'", STR_ARG(unset));
     assert_str(out, str_z(want));
     arena_release(&a);
@@ -55,12 +56,32 @@ static void other_text_stays(void **state)
     check("$${HOST}", "$example.com");
 }
 
+static void the_room_for_all_texts_is_limited(void **state)
+{
+    struct arena a = { 0 };
+    struct str out, unset;
+    size_t room = 25;
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(env_expand(STR("${HOST}/"), env, &room, &a, &out, &unset),
+                         ENV_EXPANDED);
+    assert_int_equal(room, 1);
+    assert_int_equal(env_expand(STR("no reference"), env, &room, &a, &out, &unset),
+                     ENV_EXPANDED);
+    assert_int_equal(env_expand(STR("${HOST}"), env, &room, &a, &out, &unset), ENV_TOO_LONG);
+    assert_int_equal(env_expand(STR("${NONE}"), env, &room, &a, &out, &unset), ENV_UNSET);
+    assert_int_equal(room, 1);
+    arena_release(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variables_are_replaced),
         cmocka_unit_test(defaults_are_for_variables_that_are_not_set),
         cmocka_unit_test(other_text_stays),
+        cmocka_unit_test(the_room_for_all_texts_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
