@@ -357,31 +357,46 @@ static struct redaction_args redaction_args(const struct scenario_file *f)
                                     .defaults = f->redact_defaults };
 }
 
-/* Reports that the scenario was changed since it was recorded: its recording does not have
- * what it sends now. Other params may also come from a variable, which is only a warning. */
-static bool check_changes(struct run_one *o, const struct verify_recording *recording,
-                          struct err *e)
+static void describe_change(const struct run_one *o, const struct scenario_change *change,
+                            struct buf *to)
 {
-    struct run_command *c = o->command;
-    struct finding f = { .rule = STR("scenario-changed"), .file = str_z(c->path) };
-    struct scenario_change change;
+    static const char *const texts[] = {
+        [SCENARIO_NOT_RECORDED] = "is not in the recording",
+        [SCENARIO_OTHER_PARAMS] = "has other params in the recording",
+        [SCENARIO_OTHER_EXPECTATION] = "in the recording",
+        [SCENARIO_NO_ACTION] = "is in the recording, and no action sends it",
+    };
 
-    if (!scenario_recorded_find_change(recording, o->plan, &change, e))
-        return false;
-    if (!change.action)
-        return true;
-    f.severity = change.params_differ ? FINDING_WARNING : FINDING_ERROR;
-    f.line = change.action->line;
-    f.subject = change.action->subject;
-    f.message = arena_printf(
-        &c->arena, "scenario '%.*s', line %u: %.*s%s%.*s %s", STR_ARG(o->plan->name),
-        change.action->line, STR_ARG(change.action->method), f.subject.len ? " " : "",
-        STR_ARG(f.subject),
-        change.params_differ ? "has other params in the recording" : "is not in the recording");
+    buf_printf(to, "scenario '%.*s'", STR_ARG(o->plan->name));
+    if (change->action)
+        buf_printf(to, ", line %u", change->action->line);
+    buf_printf(to, ": %.*s%s%.*s %s", STR_ARG(change->method), change->subject.len ? " " : "",
+               STR_ARG(change->subject), texts[change->kind]);
+    if (change->expected)
+        buf_printf(to, ": %.*s", STR_ARG(change->expected->message));
+}
+
+/* Reports that the scenario was changed since it was recorded. Other params may also come from
+ * a variable, and the responses to further requests are compared, so these are warnings. */
+static void on_change(void *to, const struct scenario_change *change)
+{
+    struct run_one *o = to;
+    struct run_command *c = o->command;
+    bool warns = change->kind == SCENARIO_OTHER_PARAMS || change->kind == SCENARIO_NO_ACTION;
+    struct finding f = { .rule = STR("scenario-changed"),
+                         .severity = warns ? FINDING_WARNING : FINDING_ERROR,
+                         .file = str_z(c->path),
+                         .line = change->action ? change->action->line : o->plan->line,
+                         .subject = change->subject };
+    struct buf message;
+
+    buf_init(&message, OUTPUT_MAX);
+    describe_change(o, change, &message);
+    f.message = buf_str(&message);
     f.hint = arena_printf(&c->arena, "record it again: mcpreel run --scenario %.*s %s",
                           STR_ARG(o->plan->name), c->path);
     on_live_finding(o, &f);
-    return true;
+    buf_release(&message);
 }
 
 static bool load_and_verify(struct run_one *o, struct verify_recording *recording,
@@ -393,7 +408,8 @@ static bool load_and_verify(struct run_one *o, struct verify_recording *recordin
     if (verify_recording_open(recording, c->app, o->path, &why) &&
         verify_recording_load(recording, &o->verify.names.sink, &why))
         return verify_redaction_start(&o->verify, message_file_format(&recording->file), e) &&
-               check_changes(o, recording, e) && verify_loaded(o, recording, target, e);
+               scenario_recorded_find_changes(recording, o->plan, on_change, o, e) &&
+               verify_loaded(o, recording, target, e);
     add_error(o, STR("no-recording"),
               arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why.msg),
               arena_printf(&c->arena, "record it: mcpreel run %s", c->path));

@@ -150,6 +150,18 @@ def test_a_change_of_the_file_is_found_by_verify(scenarios):
     assert ran.code == 1 and b"ping is not in the recording" in ran.out and b"mcpreel run --scenario one" in ran.out, str(ran)
 
 
+def test_an_action_that_was_removed_and_another_expectation_are_found_by_verify(scenarios):
+    call = {"call_tool": {"name": "x", "expect": {"$.result.content[0].text": "plain"}}}
+    assert scenarios([call, "ping"]).code == 0
+    ran = scenarios([call, "ping"], "--verify")
+    assert ran.code == 0 and b"scenario 'one'" not in ran.out, str(ran)
+    ran = scenarios(["ping"], "--verify")
+    assert ran.code == 0 and b"scenario 'one': tools/call x is in the recording, and no action sends it" in ran.out, str(ran)
+    call["call_tool"]["expect"]["$.result.content[0].text"] = "other"
+    ran = scenarios([call, "ping"], "--verify")
+    assert ran.code == 1 and b"tools/call x in the recording: $.result.content[0].text is not as expected" in ran.out, str(ran)
+
+
 @pytest.mark.parametrize("options", [[], ["--verify"]])
 def test_json_and_reports_name_the_scenario(scenarios, options, tmp_path):
     assert scenarios(["ping"]).code == 0
