@@ -544,8 +544,8 @@ static bool read_action(struct scenario_file *f, const struct yaml_value *v,
     return compose_params(f, out, v, e);
 }
 
-/* Rejects references to values that no earlier action saves. A scenario that saves nothing has
- * no references: {{x}} is text then, as in mcp-recorder. */
+/* Rejects references to values that no earlier action of the scenario saves. A file that saves
+ * nothing has no references: {{x}} is text then, as in mcp-recorder. */
 
 struct saved_names {
     const struct scenario_plan *plan;
@@ -584,12 +584,30 @@ static bool check_plan_references(const struct scenario_file *f,
                                   const struct yaml_value *actions, struct err *e)
 {
     struct saved_names saved = { .plan = plan };
-    size_t saves = 0;
 
-    for (size_t i = 0; i < plan->action_count; i++)
-        saves += plan->actions[i].expect.save_count;
-    for (; saves && saved.before < plan->action_count; saved.before++)
+    for (; saved.before < plan->action_count; saved.before++)
         if (!check_references(f, &saved, actions->items[saved.before], e))
+            return false;
+    return true;
+}
+
+static bool saves_values(const struct scenario_file *f)
+{
+    for (size_t i = 0; i < f->plan_count; i++)
+        for (size_t k = 0; k < f->plans[i].action_count; k++)
+            if (f->plans[i].actions[k].expect.save_count)
+                return true;
+    return false;
+}
+
+static bool check_all_references(const struct scenario_file *f,
+                                 const struct yaml_value *scenarios, struct err *e)
+{
+    bool needed = saves_values(f);
+
+    for (size_t i = 0; needed && i < f->plan_count; i++)
+        if (!check_plan_references(
+                f, &f->plans[i], yaml_tree_get(scenarios->members[i].value, STR("actions")), e))
             return false;
     return true;
 }
@@ -605,7 +623,7 @@ static bool read_actions(struct scenario_file *f, const struct yaml_value *v,
     for (; out->action_count < v->count; out->action_count++)
         if (!read_action(f, v->items[out->action_count], &out->actions[out->action_count], e))
             return false;
-    return check_plan_references(f, out, v, e);
+    return true;
 }
 
 /* The name becomes a file name. */
@@ -665,7 +683,7 @@ static bool read_plans(struct scenario_file *f, const struct yaml_value *v,
         if (!read_plan(f, &v->members[f->plan_count], &f->plans[f->plan_count], e))
             return false;
     }
-    return true;
+    return check_all_references(f, v, e);
 }
 
 static bool check_top(struct scenario_file *f, const struct yaml_value *root, struct err *e)
