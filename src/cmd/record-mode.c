@@ -158,7 +158,7 @@ static bool resolve(const struct record_mode_run *m, bool replace, struct record
         return err_set(e, ERR_USAGE, "cannot record to '%s': it is a folder", m->path);
     if (record_path_resolve(target, &m->app, &wish, e))
         return true;
-    if (!wish.format)
+    if (!wish.format || !format_is_for(wish.format, FORMAT_RECORD))
         err_hint(e, "end its name in '.jsonl' (recording) or '.json' (cassette)");
     return false;
 }

@@ -657,8 +657,11 @@ static bool read_plan(struct scenario_file *f, const struct yaml_member *m,
 
     out->name = m->key->text;
     out->line = m->key->line;
-    if (!check_name(f, m->key, e) ||
-        !check_map(f, v, keys, arena_z(&f->tree.arena, out->name), e))
+    if (!check_name(f, m->key, e))
+        return false;
+    if (v->type != YAML_TYPE_MAP)
+        return reject(f, v, e, arena_z(&f->tree.arena, out->name), "a map");
+    if (!check_map(f, v, keys, "a scenario", e))
         return false;
     if (!actions)
         return yaml_tree_error(&f->tree, m->key, ERR_INPUT, e, "'%.*s' has no 'actions'",

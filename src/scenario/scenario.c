@@ -427,8 +427,10 @@ static void on_violation(void *to, struct str what, struct str text)
     struct scenario *s = to;
 
     (void)text; /* it is in the recording */
-    actions_report(&s->mcp.actions, LOG_WARN, "%.*s: the server broke the protocol: %.*s",
-                   STR_ARG(s->plan->name), STR_ARG(what));
+    actions_report(&s->mcp.actions, s->warned ? LOG_DEBUG : LOG_WARN,
+                   "%.*s: the server broke the protocol: %.*s", STR_ARG(s->plan->name),
+                   STR_ARG(what));
+    s->warned = true;
 }
 
 static const struct mcp_session_events session_events = {
@@ -474,6 +476,8 @@ void scenario_release(struct scenario *s)
 void scenario_step(struct scenario *s, const struct event *ev)
 {
     arena_clear(&s->arena);
+    if (ev->kind == EVENT_INPUT_CLOSED && ev->shutting_down)
+        scenario_abandon(s, STR("the run was interrupted"));
     mcp_session_step(&s->mcp, ev);
     if (ev->kind == EVENT_OPENED && s->state == SCENARIO_BEGIN) {
         s->state = SCENARIO_INITIALIZE;

@@ -58,6 +58,7 @@ struct scenario {
     uint32_t number;         /* of the last verdict */
     uint64_t responses;      /* that came */
     bool failed;             /* set with the first failed verdict */
+    bool warned;             /* set with the first message that breaks the protocol */
     struct scenario_answers_used used_answers;
 
     /* The pages of the current list: */

@@ -77,6 +77,7 @@ static void a_pending_file_is_written_beside_the_recording(void **state)
     expect("once", "a.jsonl.gz", NULL, server, 2, "would not be compressed like");
     expect("once", "a.jsonl", ".", server, 2, "needs the name of a file");
     assert_int_equal(unlink("p.jsonl"), 0);
+    expect("once", "a.csv", "p.csv", server, 2, "end its name in '.jsonl'");
 }
 
 static void a_failed_session_makes_no_file(void **state)

@@ -183,6 +183,10 @@ static void more_than_mcp_recorder(void **state)
 static void values_are_saved_and_expected(void **state)
 {
     (void)state;
+    check("target: http://h\nscenarios: {a: {action: []}}\n",
+          "s.yml:2:17: a scenario has no key 'action' / did you mean 'actions'?");
+    check("target: http://h\nscenarios: {a: []}\n",
+          "s.yml:2:16: 'a' must be a map, not a list");
     check(TOP "      - call_tool:\n"
               "          name: open\n"
               "          save: {id: $.result.id}\n"
