@@ -8,6 +8,8 @@ import sys
 
 import jsonschema
 import pytest
+from bridging import session_server, upstream  # noqa: F401
+from http_peers import result
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "docs/json-output.schema.json").read_text())
@@ -195,6 +197,17 @@ def test_a_server_at_a_url_is_recorded_without_get_and_delete(scenarios, mcpreel
     assert [one["type"] for one in recorded["interactions"]] == ["jsonrpc_request", "notification", "jsonrpc_request"]
     assert recorded["metadata"]["transport_type"] == "http"
     assert recorded["metadata"]["server_url"] == url.removesuffix("/mcp")
+
+
+def test_every_request_has_the_headers_of_its_scenario(scenarios, upstream):  # noqa: F811
+    """Those of a scenario take the place of those of the file; --header adds to both."""
+    server = upstream(session_server(lambda conn, request: conn.respond(json_=result(request.json["id"], {}))))
+    two = {"one": {"actions": ["ping"]}, "two": {"actions": ["ping"], "headers": {"X-Other": "o"}}}
+    ran = scenarios([], "--header", "X-All: a", env={"KEY": "k-93"}, target=server.url.removesuffix("/mcp"), headers={"X-Key": "${KEY}"}, scenarios=two)
+    assert ran.code == 0, str(ran)
+    seen = [tuple(request.get(name) for name in ("X-Key", "X-Other", "X-All")) for request in server.requests]
+    assert set(seen[:3]) == {("k-93", None, "a")} and set(seen[-1:]) == {(None, "o", "a")}, seen
+    assert len(set(seen)) == 2, seen
 
 
 def test_a_server_that_is_not_there_is_exit_code_4(scenarios):
