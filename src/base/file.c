@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -326,6 +327,18 @@ bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e)
         }
     }
     return true;
+}
+
+bool file_write_limited(struct file *f, struct str bytes, size_t *done, struct err *e)
+{
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction before;
+    bool ok;
+
+    sigaction(SIGXFSZ, &ignore, &before);
+    ok = file_write(f, bytes, done, e);
+    sigaction(SIGXFSZ, &before, NULL);
+    return ok;
 }
 
 bool file_can_modify(const struct sys *sys, const char *path, struct err *e)

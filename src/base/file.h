@@ -68,6 +68,12 @@ bool file_read(struct file *f, char *to, size_t cap, size_t *got, struct err *e)
  * that reached the file, also on failure. */
 bool file_write(struct file *f, struct str bytes, size_t *done, struct err *e) MUST_CHECK;
 
+/* The same without a loop: a file that reaches the size limit of the process is an error, too.
+ * The signal SIGXFSZ, which would end the process, is ignored only meanwhile, so that no child
+ * inherits that. */
+bool file_write_limited(struct file *f, struct str bytes, size_t *done,
+                        struct err *e) MUST_CHECK;
+
 /* Returns whether two paths name the same file, or would if it were created: "a", "./a" and a
  * link to "a". A path that cannot be looked up is the same only if it is spelled alike. */
 bool file_is_same_place(const struct sys *sys, const char *a, const char *b);

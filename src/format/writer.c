@@ -1,25 +1,15 @@
 #include "format/writer.h"
 
-#include <signal.h>
-
 #include "base/file.h"
 #include "trace/limits.h"
 
 enum { PIECE = 256 << 10, COMPRESSED_MAX = 4 * PIECE };
 
-/* A file that reaches its size limit is an error of the write; the signal would end the process
- * and leave the temporary file. It is ignored only here, so that no server inherits that. */
 static bool write_bytes(struct writer *w, struct str bytes, struct err *e)
 {
-    const struct sigaction ignore = { .sa_handler = SIG_IGN };
-    struct sigaction before;
     size_t done;
-    bool ok;
 
-    sigaction(SIGXFSZ, &ignore, &before);
-    ok = file_write(&w->file, bytes, &done, e);
-    sigaction(SIGXFSZ, &before, NULL);
-    return ok;
+    return file_write_limited(&w->file, bytes, &done, e);
 }
 
 /* Compresses in pieces: a document may be one large text. */

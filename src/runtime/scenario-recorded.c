@@ -7,8 +7,8 @@ struct place_in_recording {
     uint32_t session, item; /* item 0: the session has no more */
 };
 
-/* A comparison of a scenario with its recording. */
-struct comparison {
+/* A scenario that is compared with its recording. */
+struct recorded_scenario {
     const struct verify_recording *recording;
     const struct scenario_plan *plan;
     scenario_changed_fn *changed;
@@ -97,7 +97,7 @@ static const struct index_order_item *next_request(const struct verify_recording
 }
 
 /* Moves on behind the request, if there is one. Without an action, to the end. */
-static bool find_request(struct comparison *c, struct action_search *s, bool any_params,
+static bool find_request(struct recorded_scenario *c, struct action_search *s, bool any_params,
                          struct err *e)
 {
     struct place_in_recording next = c->at;
@@ -118,7 +118,7 @@ static bool find_request(struct comparison *c, struct action_search *s, bool any
     return true;
 }
 
-static void report_action(const struct comparison *c, enum scenario_change_kind kind,
+static void report_action(const struct recorded_scenario *c, enum scenario_change_kind kind,
                           const struct scenario_action *a, const struct finding *expected)
 {
     const struct scenario_change change = { .kind = kind,
@@ -131,7 +131,8 @@ static void report_action(const struct comparison *c, enum scenario_change_kind 
 }
 
 /* Reports a recorded request that no action sends. */
-static bool report_skipped(struct comparison *c, const struct action_search *s, struct err *e)
+static bool report_skipped(struct recorded_scenario *c, const struct action_search *s,
+                           struct err *e)
 {
     struct scenario_change change = { .kind = SCENARIO_NO_ACTION };
     struct json_val request;
@@ -164,7 +165,7 @@ static bool is_redacted(const struct finding *f)
 }
 
 /* Leaves out a response that cannot be judged. */
-static bool pass_over(struct comparison *c, const struct scenario_action *a)
+static bool pass_over(struct recorded_scenario *c, const struct scenario_action *a)
 {
     c->lacks_values = c->lacks_values || a->expect.save_count;
     return true;
@@ -185,8 +186,8 @@ static bool requires_input(struct json_val response)
 }
 
 /* Judges the recorded response by the expectations of the action. */
-static bool check_response(struct comparison *c, const struct scenario_action *a, uint32_t call,
-                           struct err *e)
+static bool check_response(struct recorded_scenario *c, const struct scenario_action *a,
+                           uint32_t call, struct err *e)
 {
     const struct index *index = &c->recording->index;
     uint32_t step = response_of(index, call);
@@ -208,7 +209,7 @@ static bool check_response(struct comparison *c, const struct scenario_action *a
 }
 
 /* Compares an action with the request that was found for it. */
-static bool compare_action(struct comparison *c, struct action_search *s, struct err *e)
+static bool compare_action(struct recorded_scenario *c, struct action_search *s, struct err *e)
 {
     bool same;
 
@@ -230,7 +231,7 @@ static bool compare_action(struct comparison *c, struct action_search *s, struct
     return pass_over(c, s->action);
 }
 
-static bool check_action(struct comparison *c, size_t number, struct err *e)
+static bool check_action(struct recorded_scenario *c, size_t number, struct err *e)
 {
     const struct scenario_action *a = &c->plan->actions[number];
     struct action_search s = { .action = a,
@@ -252,7 +253,7 @@ static bool check_action(struct comparison *c, size_t number, struct err *e)
 }
 
 /* Looks for requests behind that of the last action. */
-static bool check_end(struct comparison *c, struct err *e)
+static bool check_end(struct recorded_scenario *c, struct err *e)
 {
     size_t count = c->plan->action_count;
     struct action_search s = { .previous = count ? &c->plan->actions[count - 1] : NULL };
@@ -264,7 +265,7 @@ bool scenario_recorded_find_changes(const struct verify_recording *r,
                                     const struct scenario_plan *plan,
                                     scenario_changed_fn *changed, void *to, struct err *e)
 {
-    struct comparison c = {
+    struct recorded_scenario c = {
         .recording = r, .plan = plan, .changed = changed, .to = to, .at = first_place(r, 0)
     };
     bool ok = true;

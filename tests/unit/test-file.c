@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -803,6 +805,27 @@ static void an_unnamed_file_that_cannot_be_created_reports_the_folder(void **sta
     }
 }
 
+static void a_size_limit_of_the_process_is_an_error(void **state)
+{
+    struct rlimit before, small;
+    struct err e = ERR_NONE;
+    struct file f;
+    size_t done;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 5;
+    assert_true(file_create(&f, &sys_real, "limited", false, &e));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_false(file_write_limited(&f, STR("too long"), &done, &e));
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(done, 5);
+    assert_string_equal(e.msg, "cannot write 'limited': File too large");
+    assert_true(signal(SIGXFSZ, SIG_DFL) == SIG_DFL); /* as it was */
+    file_close(&f, &e);
+}
+
 static void a_file_version_detects_changes(void **state)
 {
     struct file_version old, new;
@@ -947,6 +970,7 @@ int main(void)
         IN_TEMP_DIR(a_failed_write_returns_how_many_bytes_were_written),
         IN_TEMP_DIR(a_write_of_zero_bytes_ends_with_an_error),
         IN_TEMP_DIR(each_failure_names_the_file),
+        IN_TEMP_DIR(a_size_limit_of_the_process_is_an_error),
         IN_TEMP_DIR(a_file_version_detects_changes),
         IN_TEMP_DIR(owner_and_mode_are_copied_or_the_reason_is_reported),
         IN_TEMP_DIR(file_is_writable_depends_on_its_mode),

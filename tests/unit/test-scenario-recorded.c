@@ -151,7 +151,7 @@ static void recorded_responses_are_as_expected(void **state)
         "4 expect ping: the response has no value at $.result.m\n");
 }
 
-/* What was saved of a list with all pages is not known. */
+/* The values of a list with all pages are not known. */
 static void expectations_of_unknown_values_are_not_compared(void **state)
 {
     (void)state;
