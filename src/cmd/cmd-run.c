@@ -224,9 +224,10 @@ static void report_not_written(struct run_one *o, struct err *why)
 
     redaction_redact_err(&o->redaction, why);
     c->not_written = true;
-    if (!c->app->json)
+    if (!c->app->json) {
         scenario_lines_not_written(&c->lines, o->plan->name, str_z(why->msg));
-    flush_lines(c);
+        flush_lines(c);
+    }
     add_error(o, STR("not-written"),
               arena_printf(&c->arena, "scenario '%.*s': %s", STR_ARG(o->plan->name), why->msg),
               str_z(why->hint));

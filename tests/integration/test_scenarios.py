@@ -118,6 +118,7 @@ def test_a_recording_that_cannot_be_written_fails_its_scenario_only(scenarios, t
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
     assert report["exit_code"] == 5 and [(f["rule"], f["severity"]) for f in report["findings"]] == [("not-written", "error")]
     assert [call["scenario"] for call in report["calls"]] == ["one"] * 2 + ["three"] * 2
+    assert json.loads(scenarios([], "--json", scenarios=three).out)["findings"] == report["findings"]
     assert all("cannot write" in (tmp_path / "report").with_suffix(end).read_text() for end in (".xml", ".md", ".txt"))
 
 
