@@ -517,6 +517,13 @@ static bool run_with_redaction(struct run_one *o, struct err *e)
     return ok;
 }
 
+static const char *recording_path(struct run_command *c, const struct scenario_plan *plan)
+{
+    return arena_printf(&c->arena, "%s/%.*s%s", c->folder, STR_ARG(plan->name),
+                        c->format->ext[0])
+        .at;
+}
+
 /* Runs a scenario. A scenario that fails is no error. */
 static bool run_plan(struct run_command *c, const struct scenario_plan *plan, struct err *e)
 {
@@ -526,7 +533,7 @@ static bool run_plan(struct run_command *c, const struct scenario_plan *plan, st
     bool ok;
 
     o.file = arena_printf(&c->arena, "%.*s%s", STR_ARG(plan->name), c->format->ext[0]);
-    o.path = arena_printf(&c->arena, "%s/%s", c->folder, o.file.at).at;
+    o.path = recording_path(c, plan);
     ok = open_remote(&o, e) && open_redaction(&o, e);
     if (ok) {
         ok = run_with_redaction(&o, e);
@@ -787,8 +794,13 @@ static bool open_reports(struct run_command *c, struct err *e)
     const struct report_files_target target = report_target(c);
 
     c->report = &c->reports.report;
-    return report_files_parse(&c->reports, &c->args->report, e) &&
-           report_files_check(&c->reports, &target, c->path, e);
+    if (!report_files_parse(&c->reports, &c->args->report, e) ||
+        !report_files_check(&c->reports, &target, c->path, e))
+        return false;
+    for (size_t i = 0; i < c->plan_count; i++)
+        if (!report_files_check(&c->reports, &target, recording_path(c, c->plans[i]), e))
+            return false;
+    return true;
 }
 
 static int run_run(const struct app *app, const void *options, const struct operands *in,
@@ -804,10 +816,10 @@ static int run_run(const struct app *app, const void *options, const struct oper
                                   : args->verify ? &c.verdict_text.report
                                                  : NULL);
     process_self_disable_dumps();
+    c.folder = chosen_folder(&c);
     if (read_file(&c, e) && check_redact(&c, e) && choose_format(&c, e) &&
         choose_plans(&c, e) && check_options(&c, in, e) && check_plans(&c, e) &&
         open_reports(&c, e)) {
-        c.folder = chosen_folder(&c);
         code = run_plans(&c, e);
     } else {
         code = app_exit_code(e);

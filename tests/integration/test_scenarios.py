@@ -188,6 +188,15 @@ def replayed(mcpreel, path):
             process.kill()
 
 
+@pytest.mark.parametrize("name", ["s.yml", "cassettes/one.json", "cassettes/../cassettes/one.json"])
+def test_a_report_is_not_written_over_a_file_of_the_run(scenarios, tmp_path, name):
+    assert scenarios(["list_tools"]).code == 0
+    files = {path: path.read_bytes() for path in (tmp_path / "s.yml", scenarios.cassette)}
+    ran = scenarios(["list_tools"], "--force", "--report", tmp_path / name)
+    assert ran.code == 2 and b"the command reads or writes that file" in ran.err, str(ran)
+    assert files == {path: path.read_bytes() for path in files}
+
+
 def test_a_server_at_a_url_is_recorded_without_get_and_delete(scenarios, mcpreel, tmp_path):
     assert scenarios([{"call_tool": {"name": "x"}}]).code == 0
     kept = scenarios.cassette.rename(tmp_path / "kept.json")
