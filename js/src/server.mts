@@ -215,9 +215,7 @@ export class McpServer {
     await this.#stopHttp();
     for (const folder of this.#runs) {
       if (folder !== this.#httpRun && fs.existsSync(path.join(folder, 'trace.jsonl'))) {
-        const report = await waitForReport(path.join(folder, 'report.json'));
-        if (report) this.#judge(report, report.exit_code, '');
-        else this.#problems.push('mcpreel: a client on stdio has not closed its connection when the test ended');
+        await this.#judgeStdio(folder);
       }
     }
     const pending = this.#pending();
@@ -225,7 +223,8 @@ export class McpServer {
       this.#problems.push(`mcpreel: ${pending.length} clients recorded at a time, and one file cannot hold both: let the test use ` +
         "one client, or 'url' for all of them");
     } else if (pending.length && stateOf(this.recording) !== this.#before) {
-      this.#problems.push(`mcpreel: ${this.recording} was changed during the test, by another test or program`);
+      this.#problems.push(`mcpreel: ${this.recording} was changed during the test, by another test or program: give each test a ` +
+        'recording of its own, or put the tests that share one into one file');
     }
     return this.#problems.length ? this.#problems.join('\n\n') : undefined;
   }
@@ -245,9 +244,16 @@ export class McpServer {
     }
   }
 
-  /** @internal */
+  /** Remove the files of the runs, but not the journal of a failed recording, which its message names. @internal */
   remove(): void {
-    if (this.#folder) fs.rmSync(this.#folder, { recursive: true, force: true });
+    if (!this.#folder) return;
+    const named = this.#runs.filter((folder) => fs.readdirSync(folder).some((name) => name.endsWith('.journal')));
+    named.forEach((folder) => fs.rmSync(path.join(folder, 'trace.jsonl'), { force: true }));
+    for (const name of fs.readdirSync(this.#folder)) {
+      const folder = path.join(this.#folder, name);
+      if (!named.includes(folder)) fs.rmSync(folder, { recursive: true, force: true });
+    }
+    if (!named.length) fs.rmdirSync(this.#folder);
   }
 
   async #startHttp(folder: string): Promise<{ replay: ReplayServer; front: Listener }> {
@@ -320,6 +326,19 @@ export class McpServer {
     if (done.code) throw new McpreelError(`mcpreel: the trace ${file} cannot be written: ${done.stderr.trim()}`);
   }
 
+  /** Judge a run that the client started. The replay writes its report, then the recorder in front of it its own. */
+  async #judgeStdio(folder: string): Promise<void> {
+    const { report, session } = await waitForReports(folder);
+    if (report) {
+      this.#judge(report, report.exit_code, '');
+    } else if (session) {
+      const reason = stderrIn(path.join(folder, 'trace.jsonl'));
+      this.#problems.push(`mcpreel replay ended with exit code ${session.exit_code}\n${reason}`.trim());
+    } else {
+      this.#problems.push('mcpreel: a client on stdio has not closed its connection when the test ended');
+    }
+  }
+
   #judge(report: ReplayReport, code: number | null, messages: string): void {
     const missed = report.forwarded ? [] : report.unmatched_requests;
     if (missed.length) {
@@ -369,7 +388,8 @@ function splitRedaction(options: readonly string[]): [string[], string[]] {
 
 /** The recorder of a test's own traffic. Tests ask for its arguments, so it is redacted only when it is kept. */
 function recorderWords(folder: string): string[] {
-  return ['record', '-q', '--no-redact-defaults', '--no-redact-server-url', '-o', path.join(folder, 'trace.jsonl')];
+  const files = ['-o', path.join(folder, 'trace.jsonl'), '--report', path.join(folder, 'session.json')];
+  return ['record', '-q', '--no-redact-defaults', '--no-redact-server-url', ...files];
 }
 
 /** Changes when the file does; empty without a file. */
@@ -391,18 +411,43 @@ function replaceFile(from: string, to: string): void {
   }
 }
 
-async function waitForReport(file: string): Promise<ReplayReport | undefined> {
+/** What the recorder reports at its end. */
+interface SessionReport {
+  exit_code: number;
+}
+
+function readJson<T>(file: string): T | undefined {
+  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as T) : undefined;
+}
+
+/** The reports of the replay and of the recorder; neither, if the client goes on. */
+async function waitForReports(folder: string): Promise<{ report?: ReplayReport | undefined; session?: SessionReport | undefined }> {
+  const [report, session] = [path.join(folder, 'report.json'), path.join(folder, 'session.json')];
   const end = Date.now() + REPORT_WAIT;
-  while (!fs.existsSync(file) && Date.now() < end) await sleep(10);
-  return fs.existsSync(file) ? (JSON.parse(fs.readFileSync(file, 'utf8')) as ReplayReport) : undefined;
+  while (!fs.existsSync(report) && !fs.existsSync(session) && Date.now() < end) await sleep(10);
+  return { report: readJson<ReplayReport>(report), session: readJson<SessionReport>(session) };
+}
+
+interface TraceLine {
+  type: string;
+  seq: number;
+  text?: string;
+  msg?: { params?: { arguments?: unknown } };
+}
+
+function linesOf(trace: string): TraceLine[] {
+  const lines = fs.readFileSync(trace, 'utf8').split('\n').slice(0, -1); // the last one is being written
+  return lines.map((line) => JSON.parse(line) as TraceLine);
+}
+
+function stderrIn(trace: string): string {
+  return linesOf(trace).filter((line) => line.type === 'stderr').map((line) => line.text).join('').trim();
 }
 
 /** The arguments of the recorded requests. 'mcpreel show' has them as text, and long ones shortened. */
 function argumentsBySeq(trace: string): Map<number, Record<string, unknown>> {
   const found = new Map<number, Record<string, unknown>>();
-  const lines = fs.readFileSync(trace, 'utf8').split('\n');
-  for (const line of lines.slice(0, -1)) { // the last one is being written
-    const record = JSON.parse(line) as { seq: number; msg?: { params?: { arguments?: unknown } } };
+  for (const record of linesOf(trace)) {
     const given = record.msg?.params?.arguments;
     if (given && typeof given === 'object' && !Array.isArray(given)) found.set(record.seq, given as Record<string, unknown>);
   }

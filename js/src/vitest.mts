@@ -97,7 +97,7 @@ function makeServer(options: ServerOptions, task: Task): McpServer {
     recording: path.join(folder, '__recordings__', path.basename(task.file.filepath), `${fileName(names)}.jsonl`),
     mode: currentMode(),
     runAlone: `npx vitest run ${alone}`,
-    rewriteAlone: `npx vitest run -u ${alone}`,
+    rewriteAlone: `npx vitest run ${alone} -u`, // -u in front of the file would take its name for a value
   });
 }
 

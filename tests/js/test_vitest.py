@@ -1,5 +1,7 @@
 """The fixtures and matchers for Vitest: each test here runs a Vitest of its own on a small test file."""
 import json
+import re
+import shlex
 
 import pytest
 from npm_project import PROGRAM
@@ -46,10 +48,25 @@ def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(project, sou
     assert (code, found) == (1, {"failed": 1}), text
     assert 'differs at $.params.arguments.city: recorded "Lisbon", got "Oslo"' in text
     assert text.count(" FAIL ") == 1
-    assert "npx vitest run -u 'it.test.ts' -t '^finds the city$'" in text
+    assert "npx vitest run 'it.test.ts' -t '^finds the city$' -u" in text
     assert (t.folder / FILE).read_bytes() == before
     (trace,) = t.files("mcp-traces/*")
     assert "Oslo" in (t.folder / trace).read_text()
+
+
+def test_the_command_of_a_failure_records_this_test_anew_and_no_other(project):
+    t = project(HTTP)
+    (t.folder / "other.test.ts").write_text((t.folder / "it.test.ts").read_text())
+    assert t.run()[1] == {"passed": 2}
+    other = "__recordings__/other.test.ts/finds-the-city.jsonl"
+    for name in ("it.test.ts", "other.test.ts"):
+        (t.folder / name).write_text((t.folder / name).read_text().replace("'Lisbon'", "'Oslo'").replace("/Lisbon/", "/Oslo/"))
+    before = {name: (t.folder / name).read_bytes() for name in (FILE, other)}
+    _, _, text = t.run("it.test.ts", CI="true")
+    command = re.search(r"If the change is intended: npx vitest run (.*)", text)[1]
+    assert t.run(*shlex.split(command))[1] == {"passed": 1}
+    assert b"Oslo" in (t.folder / FILE).read_bytes() != before[FILE]
+    assert (t.folder / other).read_bytes() == before[other]
 
 
 def test_append_adds_a_call_only_if_the_test_passed(project):
@@ -212,7 +229,7 @@ def test_a_conversation_matches_its_recording_only_as_a_whole(project):
     assert (code, found) == (1, {"failed": 1}), text
     assert "mcpreel: the conversation is not that of" in text
     assert "- tools/call weather" in text
-    assert "npx vitest run -u 'it.test.ts'" in text
+    assert "npx vitest run 'it.test.ts' -t '^asks twice$' -u" in text
     assert t.run("-u")[1] == {"passed": 1}
     assert "Oslo" not in (t.folder / "__recordings__/it.test.ts/asks-twice.jsonl").read_text()
 
@@ -362,13 +379,15 @@ def test_a_server_that_does_not_start_fails_the_test_with_its_reason(project, so
     assert t.files("__recordings__/**/*") == []
 
 
-def test_a_recording_that_cannot_be_read_fails_the_test_with_its_reason(project):
-    t = project(HTTP)
+@pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
+def test_a_recording_that_cannot_be_read_fails_the_test_with_its_reason(project, source):
+    t = project(source)
     (t.folder / FILE).parent.mkdir(parents=True)
     (t.folder / FILE).write_text("{}")
     code, _, text = t.run()
     assert code == 1
     assert "finds-the-city.jsonl:1" in text
+    assert "has not closed its connection" not in text
 
 
 def test_a_test_without_the_sdk_is_told_to_install_it(project, tmp_path, modules):
@@ -403,7 +422,7 @@ def test_two_tests_that_record_one_file_leave_it_whole(project, mode):
     t = project(TWO_FILES)
     code, found, text = t.run(MCPREEL_MODE=mode)
     assert (code, found) == (1, {"passed": 1, "failed": 1}), text
-    assert "shared.jsonl was changed during the test, by another test or program" in text or "is locked" in text
+    assert "give each test a recording of its own" in text or "is locked" in text
     assert t.files("*.jsonl*") == t.files(".*.jsonl*") + ["shared.jsonl"] == ["shared.jsonl"]
     recorded = [json.loads(line) for line in (t.folder / "shared.jsonl").read_text().splitlines()]
     assert len([record for record in recorded if record.get("msg", {}).get("method") == "tools/call"]) == 1

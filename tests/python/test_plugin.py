@@ -1,6 +1,10 @@
 """The pytest plugin: each test here runs a pytest of its own on a small test file."""
 import json
+import os
+import pathlib
 import re
+import shutil
+import time
 
 import pytest
 
@@ -248,6 +252,55 @@ def test_city(mcp_server):
     assert (code, found) == (1, {"failed": 1}), text
     assert "has not closed its connection" in text
     assert t.files("recordings/**/*") == []
+
+
+@pytest.mark.parametrize("mark, reason", [
+    ('recording="broken.jsonl"', "broken.jsonl:1:1"),
+    ('match="nope"', "'nope' is not"),
+], ids=["recording", "option"])
+def test_a_replay_that_does_not_begin_says_why_at_once(tests, mark, reason):
+    t = tests(STDIO.replace("(SERVER)", f"(SERVER, {mark})"))
+    (t.folder / "broken.jsonl").write_text("{}")
+    start = time.monotonic()
+    code, _, text = t.run()
+    assert code == 1, text
+    assert "mcpreel replay ended with exit code" in text
+    assert reason in text
+    assert "has not closed its connection" not in text
+    assert time.monotonic() - start < 5
+
+
+def test_calls_of_a_failed_test_are_not_counted_as_recorded(tests):
+    t = tests(HTTP.replace('"Lisbon" in', '"Oslo" in'))
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1}), text
+    assert "calls: 1 recorded, but not kept" in text
+    assert not (t.folder / "recordings").exists()
+
+
+def test_the_file_that_the_message_about_a_failed_server_names_is_there(tests):
+    t = tests(STDIO.replace("(SERVER)", '(["sh", "-c", "read line; exit 3"])'))
+    _, _, text = t.run()
+    (journal,) = set(re.findall(r"the session is in '([^']+)'", text))
+    assert pathlib.Path(journal).exists()
+    assert "trace.jsonl" not in os.listdir(os.path.dirname(journal))  # it has secrets
+    shutil.rmtree(os.path.dirname(os.path.dirname(journal)))
+
+
+def test_a_recording_that_another_worker_writes_meanwhile_is_explained(tests):
+    t = tests("""
+@pytest.mark.parametrize("city", ["Lisbon", "Oslo", "Rome", "Paris"])
+@pytest.mark.mcp(SERVER, recording="one.jsonl")
+def test_city(mcp_server, city):
+    assert city in str(weather(mcp_server.url, city))
+    import time
+    time.sleep(1)
+""")
+    code, found, text = t.run("-n", "4")
+    assert code == 1
+    assert found["passed"] == 1, text
+    assert "give each test a recording of its own" in text
+    assert len(t.files("one.jsonl*")) == 1
 
 
 def test_two_recording_clients_fail_the_test(tests):

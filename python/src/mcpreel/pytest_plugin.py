@@ -220,7 +220,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     finally:
         server.remove()
     counts = item.config.stash[COUNTS]
-    for name, number in server.counts.items():
+    for name, number in server.shown_counts.items():
         counts[name] = counts.get(name, 0) + number
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import json
 import os
@@ -9,7 +10,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from mcpreel.process import Listener, McpreelError, run
 from mcpreel.replay import ReplayServer
 
 MODES = ("none", "once", "append", "rewrite", "verify")
+KEPT = ("appended", "recorded")  # the counts of calls that are in the recording only if it is accepted
 REPORT_WAIT = 5.0  # seconds; a stdio replay ends when its client closes standard input
 
 
@@ -71,6 +73,8 @@ class McpServer:
         self._http_run: Path | None = None
         self._problem: str | None = None
         self._finished = False
+        self._accepted = False
+        self._made_folders: list[Path] = []  # for the recording, the innermost first
 
     def prepare(self) -> None:
         """Check what can be checked before the test runs."""
@@ -84,8 +88,10 @@ class McpServer:
         if self.mode == "verify":
             self._verify()
         elif self.mode != "none":
+            folder = self.recording.parent
+            self._made_folders = [one for one in (folder, folder.parent) if not one.exists()]
             try:
-                self.recording.parent.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 raise McpreelError(
                     f"mcpreel: no recording can be written to {self.recording.parent}: {error}"
@@ -168,11 +174,7 @@ class McpServer:
             self._judge(self._replay.report, self._replay.exit_code, self._replay.messages)
         for folder in self._runs:
             if folder != self._http_run and (folder / "trace.jsonl").exists():
-                report = _wait_for_report(folder / "report.json")
-                if report is None:
-                    self._add_problem("mcpreel: a client on stdio has not closed its connection when the test ended")
-                else:
-                    self._judge(report, report["exit_code"], "")
+                self._judge_stdio(folder)
         pending = self._pending()
         if len(pending) > 1:
             self._add_problem(
@@ -180,7 +182,10 @@ class McpServer:
                 "one client, or 'url' for all of them"
             )
         elif pending and _state(self.recording) != self._before:
-            self._add_problem(f"mcpreel: {self.recording} was changed during the test, by another test or program")
+            self._add_problem(
+                f"mcpreel: {self.recording} was changed during the test, by another test or program: give each test a "
+                "recording of its own, or run the tests that share one in one process"
+            )
         return self._problem
 
     def accept(self) -> None:
@@ -191,6 +196,15 @@ class McpServer:
             if self.recording.exists():
                 shutil.copymode(self.recording, new)
             os.replace(new, self.recording)
+        self._accepted = True
+
+    @property
+    def shown_counts(self) -> dict[str, int]:
+        """The counts for the summary, when it is decided whether the recording is accepted."""
+        if self._accepted:
+            return self.counts
+        shown = {name: number for name, number in self.counts.items() if name not in KEPT}
+        return {**shown, "recorded, but not kept": sum(self.counts.get(name, 0) for name in KEPT)}
 
     def keep_traces(self, stem: Path) -> None:
         """Write the traffic of the test to files, redacted as the recording."""
@@ -203,8 +217,18 @@ class McpServer:
                 raise McpreelError(f"mcpreel: the trace {path} cannot be written: {done.stderr.strip()}")
 
     def remove(self) -> None:
+        """Remove the files of the runs, but not the journal of a failed recording, which its message names."""
+        for folder in self._runs:
+            if any(folder.glob("*.journal")):
+                (folder / "trace.jsonl").unlink(missing_ok=True)
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                self._folder.rmdir()
+        for folder in self._made_folders:
+            with contextlib.suppress(OSError):  # it has a recording
+                folder.rmdir()
 
     def _replay_words(self, folder: Path) -> tuple[list[str], list[str]]:
         """Options and server words of 'mcpreel replay'."""
@@ -228,6 +252,17 @@ class McpServer:
 
     def _traces(self) -> list[Path]:
         return [path for path in (folder / "trace.jsonl" for folder in self._runs) if path.exists()]
+
+    def _judge_stdio(self, folder: Path) -> None:
+        """Judge a run that the client started: the replay writes its report, then the recorder its own."""
+        report, session = _wait_for_reports(folder)
+        if report is not None:
+            self._judge(report, report["exit_code"], "")
+        elif session is not None:
+            reason = _stderr_in(folder / "trace.jsonl")
+            self._add_problem(f"mcpreel replay ended with exit code {session['exit_code']}\n{reason}".strip())
+        else:
+            self._add_problem("mcpreel: a client on stdio has not closed its connection when the test ended")
 
     def _judge(self, report: dict[str, Any], code: int | None, messages: str) -> None:
         recorded = report.get("recording") or {}
@@ -270,7 +305,8 @@ def _split_redaction(options: Sequence[str]) -> tuple[list[str], list[str]]:
 
 def _recorder(folder: Path) -> list[str]:
     """The recorder of a test's own traffic. Tests ask for its arguments, so it is redacted only when it is kept."""
-    return ["record", "-q", "--no-redact-defaults", "--no-redact-server-url", "-o", str(folder / "trace.jsonl")]
+    files = ["-o", str(folder / "trace.jsonl"), "--report", str(folder / "session.json")]
+    return ["record", "-q", "--no-redact-defaults", "--no-redact-server-url", *files]
 
 
 def _state(path: Path) -> tuple[int, int] | None:
@@ -281,14 +317,32 @@ def _state(path: Path) -> tuple[int, int] | None:
     return status.st_mtime_ns, status.st_size
 
 
-def _wait_for_report(path: Path) -> dict[str, Any] | None:
-    end = time.monotonic() + REPORT_WAIT
-    while not path.exists() and time.monotonic() < end:
-        time.sleep(0.01)
+def _read_json(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
     with path.open(encoding="utf-8") as file:
         return dict(json.load(file))
+
+
+def _wait_for_reports(folder: Path) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
+    """(report of the replay, report of the recorder); neither, if the client goes on."""
+    report, session = folder / "report.json", folder / "session.json"
+    end = time.monotonic() + REPORT_WAIT
+    while not (report.exists() or session.exists()) and time.monotonic() < end:
+        time.sleep(0.01)
+    return _read_json(report), _read_json(session)
+
+
+def _lines_of(trace: Path) -> Iterator[dict[str, Any]]:
+    with trace.open(encoding="utf-8", errors="surrogatepass") as lines:
+        for line in lines:
+            if not line.endswith("\n"):
+                break  # being written
+            yield json.loads(line)
+
+
+def _stderr_in(trace: Path) -> str:
+    return "".join(line["text"] for line in _lines_of(trace) if line["type"] == "stderr").strip()
 
 
 def _list(calls: Iterable[Call]) -> str:
@@ -298,15 +352,11 @@ def _list(calls: Iterable[Call]) -> str:
 def _arguments_by_seq(trace: Path) -> dict[int, dict[str, Any]]:
     """The arguments of the recorded requests. 'mcpreel show' has them as text, and long ones shortened."""
     found: dict[int, dict[str, Any]] = {}
-    with trace.open(encoding="utf-8", errors="surrogatepass") as lines:
-        for line in lines:
-            if not line.endswith("\n"):
-                break  # being written
-            record = json.loads(line)
-            params = (record.get("msg") or {}).get("params") or {}
-            arguments = params.get("arguments") if isinstance(params, dict) else None
-            if isinstance(arguments, dict):
-                found[record["seq"]] = arguments
+    for record in _lines_of(trace):
+        params = (record.get("msg") or {}).get("params") or {}
+        arguments = params.get("arguments") if isinstance(params, dict) else None
+        if isinstance(arguments, dict):
+            found[record["seq"]] = arguments
     return found
 
 
