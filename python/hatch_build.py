@@ -1,7 +1,8 @@
 """Put the mcpreel program into the wheel, and name the platform that it is for.
 
 MCPREEL_PROGRAM: the file of the program. MCPREEL_WHEEL_PLATFORM: the tag, such as
-manylinux_2_17_x86_64.musllinux_1_1_x86_64.
+manylinux_2_17_x86_64.musllinux_1_1_x86_64. MCPREEL_LICENSES: the licences of all that the program
+holds; if it is not set, that of mcpreel.
 """
 
 import os
@@ -23,3 +24,5 @@ class CustomBuildHook(BuildHookInterface):  # type: ignore[type-arg,misc]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         build_data["shared_scripts"] = {program: "mcpreel"}
+        licenses = os.environ.get("MCPREEL_LICENSES") or str(pathlib.Path(self.root).parent / "LICENSE")
+        build_data["force_include"] = {licenses: "mcpreel/LICENSES.txt"}

@@ -6,6 +6,8 @@ import pathlib
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 
@@ -42,6 +44,18 @@ def test_the_sums_are_those_of_the_files(dist):
     assert len(rows) == 8
     assert {name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for _, name in rows} == {
         name: digest for digest, name in rows}
+
+
+def test_the_licenses_of_all_parts_are_in_the_wheels_and_npm_packages(dist):
+    text = (dist / "LICENSES.txt").read_bytes()
+    for name in ("mcpreel", "zlib", "libzstd", "libuv1", "re2", "libyaml", "xxhash", "openssl", "curl", "musl"):
+        assert f"\n{name}: ".encode() in text, name
+    assert b"Apache License" in text
+    for wheel in dist.glob("mcpreel-*.whl"):
+        assert zipfile.ZipFile(wheel).read("mcpreel/LICENSES.txt") == text
+    for package in dist.glob("mcpreel-linux-*.tgz"):
+        with tarfile.open(package) as tar:
+            assert tar.extractfile("package/LICENSES.txt").read() == text
 
 
 def test_another_folder_makes_the_same_bytes(dist, tmp_path):

@@ -23,9 +23,10 @@ def test_the_package_has_the_version_of_the_program_and_no_dependency():
     assert set(package["peerDependencies"]) == set(package["peerDependenciesMeta"])
 
 
-def test_the_package_of_a_platform_has_only_the_program(packages):
+def test_the_package_of_a_platform_has_only_the_program_and_its_licenses(packages):
     with tarfile.open(packages[f"@mcpreel/linux-{CPU}"]) as tar:
-        assert sorted(tar.getnames()) == ["package/LICENSE", "package/bin/mcpreel", "package/package.json"]
+        assert sorted(tar.getnames()) == ["package/LICENSES.txt", "package/bin/mcpreel", "package/package.json"]
+        assert b"MIT License" in tar.extractfile("package/LICENSES.txt").read()
         package = json.load(tar.extractfile("package/package.json"))
         assert tar.getmember("package/bin/mcpreel").mode & 0o111 == 0o111
     assert (package["os"], package["cpu"]) == (["linux"], [CPU])

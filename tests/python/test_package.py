@@ -135,6 +135,7 @@ def test_a_wheel_installs_the_program_and_the_plugin(build_wheels, tmp_path):
     (wheel,) = build_wheels(tmp_path, "python")
     assert wheel.name.endswith(f"-py3-none-linux_{platform.machine()}.whl")
     assert any(name.endswith(".data/scripts/mcpreel") for name in zipfile.ZipFile(wheel).namelist())
+    assert b"MIT License" in zipfile.ZipFile(wheel).read("mcpreel/LICENSES.txt")
     venv.create(tmp_path / "venv", with_pip=True)
     p = run(tmp_path / "venv/bin/pip", "install", "--no-index", "--no-deps", wheel)
     assert p.returncode == 0, p.stdout
