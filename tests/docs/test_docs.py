@@ -35,7 +35,7 @@ EXAMPLES = sorted(page for page in (ROOT / "examples").glob("**/README.md") if "
 PATIENCE_S = 60
 PART = re.compile(r"^(?:#+ (?P<heading>.*)|```(?P<kind>.*)\n(?P<text>(?:.*\n)*?)```)$", re.M)
 RUN = ("sh", "sh server", "console", "json config", "yaml steps", "yaml script", "yaml hooks")
-LOOKED_AT = ("json", "text", "c", "meson", "python", "ts")
+LOOKED_AT = ("json", "text", "c", "meson", "python", "ts", "js")
 
 
 def parts(page):
