@@ -43,7 +43,7 @@ def test_every_npm_package_is_pinned_by_hash_without_address(folder, least):
             assert not package.get("hasInstallScript") or path in SCRIPTED, path
 
 
-@pytest.mark.parametrize("name", ["requirements", "fastmcp", "fastmcp-older", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite", "tables"])
+@pytest.mark.parametrize("name", ["requirements", "fastmcp", "fastmcp-older", "mcp-recorder", "agents", "mcp-server-git", "mcp-server-sqlite", "tables", "spark", "spark-build"])
 def test_every_python_package_is_pinned_by_hash_without_address(name):
     lock = (LOCKS / f"{name}.lock").read_text()
     for requirement in lock.replace("\\\n", " ").splitlines():
@@ -53,10 +53,11 @@ def test_every_python_package_is_pinned_by_hash_without_address(name):
             assert any(f"\n{one} " in f"\n{lock}" for one in (top, re.sub(r"\[.*]", "", top))), top
 
 
-def test_every_go_module_is_pinned_by_hash():
-    wanted = re.findall(r"^\s*(?:require )?(\S+/\S+) (v\S+)", (LOCKS / "go/go.mod").read_text(), re.M)
+@pytest.mark.parametrize("folder", ["go", "collector"])
+def test_every_go_module_is_pinned_by_hash(folder):
+    wanted = re.findall(r"^\s*(?:require )?(\S+/\S+) (v\S+)", (LOCKS / folder / "go.mod").read_text(), re.M)
     assert len(wanted) > 3
-    hashes = (LOCKS / "go/go.sum").read_text()
+    hashes = (LOCKS / folder / "go.sum").read_text()
     for module, version in wanted:
         assert re.search(rf"^{re.escape(module)} {re.escape(version)} h1:\S{{44}}$", hashes, re.M), module
 
@@ -85,7 +86,7 @@ def test_every_jar_is_pinned_by_hash_without_address():
 
 
 @pytest.mark.parametrize("group, program", [
-    ("npm", "npm"), ("npm-pins", "npm"), ("npm-older", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("js", "npm"), ("vitest-5", "npm"), ("go", "go"),
+    ("npm", "npm"), ("npm-pins", "npm"), ("npm-older", "npm"), ("conformance", "npm"), ("others", "npm"), ("browsers", "npm"), ("js", "npm"), ("vitest-5", "npm"), ("go", "go"), ("collector", "go"),
     ("rmcp", "cargo"), ("java", "mvn")])
 def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare_tree, group, program):
     ran = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", group])
@@ -94,21 +95,21 @@ def test_a_failed_installation_is_reported_and_leaves_nothing(run, bare_tree, gr
     assert list((bare_tree / "build" / "peers").iterdir()) == []
 
 
-@pytest.mark.parametrize("changed", ["go/go.sum", "go/client/main.go", "go/server/main.go"])
-def test_a_changed_source_of_a_go_peer_causes_a_new_installation(run, bare_tree, changed):
+@pytest.mark.parametrize("group, changed", [("go", "go/go.sum"), ("go", "go/client/main.go"), ("go", "go/server/main.go"), ("collector", "collector/main.go")])
+def test_a_changed_source_of_a_go_peer_causes_a_new_installation(run, bare_tree, group, changed):
     """A 'go' that builds nothing is enough to see where its work would be put."""
     (bare_tree / "bin" / "go").write_text("#!/bin/sh\n")
     (bare_tree / "bin" / "go").chmod(0o755)
-    before = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "go"])
+    before = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", group])
     with open(bare_tree / "tests/peers" / changed, "a", encoding="utf-8") as file:
         file.write("\n")
-    after = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", "go"])
+    after = run_on_bare_tree(run, bare_tree, [bare_tree / "tools/peers", group])
     assert (before.code, after.code) == (0, 0) and before.out != after.out, f"{before}\n{after}"
 
 
 def test_all_sources_of_compiled_peers_count():
     text = (ROOT / "tools/peers").read_text()
-    sources = [*(LOCKS / "go").rglob("*.go"), *(LOCKS / "rmcp").rglob("*.rs"), *(LOCKS / "java").rglob("*.java")]
+    sources = [*(LOCKS / "go").rglob("*.go"), *(LOCKS / "rmcp").rglob("*.rs"), *(LOCKS / "java").rglob("*.java"), *(LOCKS / "collector").rglob("*.go")]
     assert len(sources) > 5
     for source in sources:
         assert f'"{source.relative_to(LOCKS)}"' in text
