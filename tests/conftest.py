@@ -22,6 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "interop: beyond the main real peers; runs in 'make interop'")
+    config.addinivalue_line("markers", "generated: compares many generated sessions with a reference; 'make endurance' runs it again with more of them")
     config.addinivalue_line("markers", "rare: a pair of real peers that 'make interop' has with others; runs in 'make endurance'")
 
 

@@ -8,6 +8,7 @@ import random
 import pytest
 
 from attack_server import AttackServer, OatfServer, check_config, check_oatf, documents
+from generated import SESSIONS
 
 HOSTILE = ["", " ", "\n", "a\nb\n", "a\n\n", " a\nb ", "---", "---\na\n...\n", "- a\n- b", "a: b # c\nd: [", "yes", "on", "null", "~", "1e5", "0x1f", "2026-11-15",
            "${HOME}", "$${HOME}", "$$", "$$$${{a}", "a\n${b\nc", "{{a}}", "\x00", "\x1b[31mred\x1b[0m", "\r\n", "\u0085\u2028\u2029", "\ufeff", "\u202eevil\u202c", "😀\n😀",
@@ -108,8 +109,9 @@ def random_session(seed):
     return session
 
 
+@pytest.mark.generated
 def test_each_recorded_answer_comes_byte_for_byte(convert, load):
-    sessions = [random_session(seed) for seed in range(50)]
+    sessions = [random_session(seed) for seed in range(SESSIONS)]
     simple = load(*[convert(session)[0] for session in sessions])
     for session, config in zip(sessions, simple):
         server = AttackServer(config)
@@ -127,8 +129,9 @@ def test_both_parsers_of_pyyaml_read_the_same(convert, recorder_peer):
     assert documents(recorder_peer / "bin/python", [text]) == documents(recorder_peer / "bin/python", [text], "--pure")
 
 
+@pytest.mark.generated
 def test_the_phased_style_is_benign_first(convert, load):
-    sessions = [random_session(seed) for seed in range(100, 120)]
+    sessions = [random_session(seed) for seed in range(1000, 1000 + SESSIONS)]
     configs = load(*[convert(session, "--style", "phased", "--phase-after", "4")[0] for session in sessions])
     for session, config in zip(sessions, configs):
         server = AttackServer(config)
@@ -303,8 +306,9 @@ def test_limits_of_the_reader_are_warnings(convert):
     assert "at most 10 MB" in convert(session)[1]
 
 
+@pytest.mark.generated
 def test_oatf_gives_each_recorded_answer(convert, load_oatf):
-    sessions = [random_session(seed) for seed in range(200, 250)]
+    sessions = [random_session(seed) for seed in range(2000, 2000 + SESSIONS)]
     loaded = load_oatf(*[convert(session, out="attack.oatf.yaml")[0] for session in sessions])
     for session, document in zip(sessions, loaded):
         server = OatfServer(document)
@@ -312,8 +316,9 @@ def test_oatf_gives_each_recorded_answer(convert, load_oatf):
             assert server.call(name, arguments)["content"] == content
 
 
+@pytest.mark.generated
 def test_oatf_in_phases_is_benign_first(convert, load_oatf):
-    sessions = [random_session(seed) for seed in range(300, 320)]
+    sessions = [random_session(seed) for seed in range(3000, 3000 + SESSIONS)]
     loaded = load_oatf(*[convert(session, "--style", "phased", "--to", "oatf")[0] for session in sessions])
     for session, document in zip(sessions, loaded):
         server = OatfServer(document)

@@ -7,11 +7,11 @@ import random
 import pytest
 
 import mplp_rules
+from generated import SESSIONS
 from measure import measured
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPTIMISED = ROOT / "build" / "mcpreel"
-SESSIONS = 50
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 START = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
 
@@ -162,6 +162,7 @@ def check_jaeger(document, spans, trace):
             assert reference["refType"] == "FOLLOWS_FROM" or reference["spanID"] in by_id
 
 
+@pytest.mark.generated
 def test_generated_sessions_are_the_same_trace_in_every_format(run, mcpreel, peer_home, tmp_path):
     sessions = [Session(seed) for seed in range(SESSIONS)]
     lines, counts = [], []

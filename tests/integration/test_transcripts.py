@@ -9,9 +9,10 @@ import subprocess
 
 import pytest
 
+from generated import SESSIONS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build" / "mcpreel")).resolve()
-SESSIONS = 50
 FORMATS = ("jsonrpc", "inspector", "streamable-http", "http-sse")
 
 
@@ -245,6 +246,7 @@ def trace_of(data, *words):
     return parsed_trace(output("import", "-", "--out-trace", "-", "--episode-id", "e", *words, stdin=data))
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_trace_of_a_session_is_that_of_the_reference(name):
     for seed in range(SESSIONS):
@@ -252,14 +254,16 @@ def test_the_trace_of_a_session_is_that_of_the_reference(name):
         assert trace_of(as_file(messages, name, seed), "--format", name) == Reference(messages).lines, seed
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_trace_with_the_rules_of_head_is_that_of_the_reference(name):
-    for seed in range(SESSIONS // 2):
+    for seed in range(SESSIONS):
         messages = session(seed, typed=True)
         trace = trace_of(as_file(messages, name, seed), "--format", name, "--rules", "head")
         assert trace == Reference(messages, typed=True).lines, seed
 
 
+@pytest.mark.generated
 @pytest.mark.parametrize("source,target", list(itertools.permutations(FORMATS, 2)))
 def test_a_converted_session_has_the_same_trace(source, target):
     for seed in range(SESSIONS):
