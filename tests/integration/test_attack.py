@@ -1,15 +1,21 @@
 """convert to attack configurations: a simulator of their reader serves them and gives the recorded responses.
 
 The four levels: the text is safe for the loader, the structure and the semantics are those of the specification, and the behaviour is the recorded one.
+
+A test named ec_rec_NNN is for the edge case EC-REC-NNN of TJ-SPEC-010. EC-REC-009, passthrough, has none here: it is only about replay (tests/unit/test-cmd-replay.c).
 """
 import json
+import pathlib
 import random
 
 import pytest
 
 from attack_server import AttackServer, OatfServer, check_config, check_oatf, documents
 from generated import SESSIONS
+from measure import measured
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+OPTIMISED = ROOT / "build" / "mcpreel"
 HOSTILE = ["", " ", "\n", "a\nb\n", "a\n\n", " a\nb ", "---", "---\na\n...\n", "- a\n- b", "a: b # c\nd: [", "yes", "on", "null", "~", "1e5", "0x1f", "2026-11-15",
            "${HOME}", "$${HOME}", "$$", "$$$${{a}", "a\n${b\nc", "{{a}}", "\x00", "\x1b[31mred\x1b[0m", "\r\n", "\u0085\u2028\u2029", "\ufeff", "\u202eevil\u202c", "😀\n😀",
            "\U0010ffff", "\ufffe", "é" * 600, "k" * 1500, "line\n" * 200, "x" * 20_000, "'\"\\", "%YAML 1.2\n---\n", "&a *b !!str c", "a\tb\n\tc", "# a\n# b", "|\n>"]
@@ -121,6 +127,41 @@ def test_each_recorded_answer_comes_byte_for_byte(convert, load):
             assert server.call(name)["content"] == content, "the last one is repeated"
 
 
+@pytest.mark.parametrize("style", ["simple", "phased"])
+def test_an_empty_answer_is_served_as_an_empty_text(convert, load, style):
+    """TJ-SPEC-001 wants an item. It is the only difference, and there is a warning."""
+    session = Session([tool("a"), tool("b"), tool("c")])
+    for name, texts in ("a", ()), ("b", ()), ("b", ("x",)), ("b", ()), ("c", ()), ("c", ()):
+        session.call(name, *texts)
+    session.ask("resources/read", {"uri": "file:///a"}, {"contents": []})
+    session.ask("prompts/get", {"name": "p"}, {"messages": []})
+    text, printed = convert(session, "--style", style, *(["--phase-after", "6"] if style == "phased" else []))
+    config, = load(text)
+    server, empty = AttackServer(config), {"type": "text", "text": ""}
+    for name, content in session.answers:
+        assert server.call(name) == {"content": content or [empty]}
+    assert server.read("file:///a") == {"contents": []}
+    assert server.get("p") == {"messages": [{"role": "user", "content": empty}]}
+    assert "warning: responses without content became an empty text: the format needs an item (" in printed
+    assert "no response recorded" not in text
+
+
+@pytest.mark.parametrize("style", ["simple", "phased"])
+def test_oatf_gives_an_empty_answer_as_it_was(convert, load_oatf, style):
+    session = Session([tool("a"), tool("b")])
+    for name, texts, arguments in ("a", (), {}), ("b", (), {"n": 1}), ("b", ("x",), {"n": 2}), ("b", (), {"n": 1}):
+        session.call(name, *texts, arguments=arguments)
+    session.ask("resources/read", {"uri": "file:///a"}, {"contents": []})
+    text, printed = convert(session, "--to", "oatf", "--style", style, *(["--phase-after", "4"] if style == "phased" else []))
+    document, = load_oatf(text)
+    server = OatfServer(document)
+    state = server.phases[0]["state"]
+    for (name, content), arguments in zip(session.answers, session.arguments):
+        assert server.call(name, arguments) == {"content": content}
+    assert state["resources"][0]["responses"] == [{"contents": []}]
+    assert "without content" not in printed
+
+
 def test_both_parsers_of_pyyaml_read_the_same(convert, recorder_peer):
     session = Session([tool("a")])
     for text in HOSTILE:
@@ -218,6 +259,27 @@ def test_ec_rec_004_responses_are_in_the_order_of_the_calls(convert, load):
     assert [server.call("a")["content"][0]["text"] for _ in range(4)] == ["0", "1", "2", "3"]
 
 
+def test_ec_rec_005_a_notification_is_no_call_and_needs_no_response(convert, load):
+    """Between a request and its response, as the last message, and with the method of a call."""
+    def session(*notifications):
+        session = Session([tool("a")])
+        session.message("c2s", {"id": 5, "method": "tools/call", "params": {"name": "a"}})
+        for direction, notification in notifications:
+            session.message(direction, notification)
+        session.message("s2c", {"id": 5, "result": {"content": [{"type": "text", "text": "one"}]}})
+        session.call("a", "two")
+        for direction, notification in notifications:
+            session.message(direction, notification)
+        return session
+
+    notifications = [("c2s", {"method": "notifications/initialized"}), ("c2s", {"method": "notifications/cancelled", "params": {"requestId": 99}}),
+                     ("s2c", {"method": "notifications/message", "params": {"level": "info", "data": "x"}}), ("c2s", {"method": "tools/call", "params": {"name": "a"}})]
+    for options in (), ("--style", "phased", "--phase-after", "1"), ("--to", "oatf"):
+        assert convert(session(*notifications), *options)[0] == convert(session(), *options)[0]
+    server = AttackServer(load(convert(session(*notifications))[0])[0])
+    assert [server.call("a")["content"][0]["text"] for _ in range(3)] == ["one", "two", "two"]
+
+
 def test_ec_rec_006_binary_content_is_exact(convert, load):
     image = {"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo=" + "A" * 4000}
     blob = {"uri": "file:///a", "mimeType": "image/png", "blob": "AAEC/w=="}
@@ -227,6 +289,27 @@ def test_ec_rec_006_binary_content_is_exact(convert, load):
     server = AttackServer(load(convert(session)[0])[0])
     assert server.call("a")["content"] == [image, {"type": "resource", "resource": blob}]
     assert server.read("file:///a")["contents"] == [blob]
+
+
+@pytest.mark.parametrize("options", [["--to", "thoughtjack"], ["--to", "oatf"], ["--to", "thoughtjack", "--style", "phased"]])
+def test_ec_rec_007_a_very_large_recording_takes_little_memory(tmp_path, options):
+    """Only those of 100 MB that are written stay in memory. More than a file may have is an error, before it is all in memory."""
+    session = Session([tool("a")])
+    session.call("a", "one")
+    path, target = session.save(tmp_path / "a.jsonl"), tmp_path / "a.yaml"
+    with path.open("a") as file:
+        line = json.dumps({"type": "message", "seq": 9, "ts": "2026-11-15T21:01:00.000Z", "dir": "s2c", "msg": {"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "x" * 10_000}}})
+        file.writelines(line + "\n" for _ in range(10_000))
+    rss, _, _ = measured(OPTIMISED, "-q", "convert", path, "-o", target, *options)
+    assert rss < 16 * 1024 and "one" in target.read_text()
+    target.unlink()
+    with path.open("w") as file:
+        for n in range(250):
+            call = Session()
+            call.call("a", "x" * 1_000_000)
+            file.write("\n".join(call.lines[n > 0:]) + "\n")
+    rss, _, _ = measured(OPTIMISED, "-q", "convert", path, "-o", target, *options, code=3)
+    assert rss < 128 * 1024 and not target.exists()
 
 
 def test_ec_rec_008_another_version_is_an_error(run, mcpreel, tmp_path):
@@ -255,6 +338,20 @@ def test_ec_rec_011_a_missing_footer_does_not_matter(convert, load):
     with_footer = Session([tool("a")])
     with_footer.record({"type": "footer", "total_messages": 2, "duration_ms": 1, "client_messages": 1, "server_messages": 1})
     assert convert(session)[0] == convert(with_footer)[0]
+
+
+def test_ec_rec_012_of_two_calls_that_match_equally_the_first_is_used(convert, load_oatf):
+    """Only OATF compares arguments. In a ThoughtJack file no response is left out because its call is similar."""
+    for first, second in (({"x": 1}, {"y": 2}), ({"y": 2}, {"x": 1})):
+        session = Session([tool("a")])
+        session.call("a", "first", arguments=first)
+        session.call("a", "second", arguments=second)
+        session.call("a", "last", arguments={"z": 3})
+        document, = load_oatf(convert(session, "--to", "oatf")[0])
+        server = OatfServer(document)
+        answers = [server.call("a", arguments)["content"][0]["text"] for arguments in ({"x": 1, "y": 2}, first, second, {"x": 7})]
+        assert answers == ["first", "first", "second", "last"]
+        assert [text in convert(session)[0] for text in ("first", "second", "last")] == [True] * 3
 
 
 @pytest.mark.parametrize("options, out", [(["-o", "a.txt", "--style", "simple"], "a.txt"), (["-o", "a.yaml"], "a.yaml"), (["-o", "a.txt", "--to", "thoughtjack"], "a.txt")])
