@@ -1,9 +1,21 @@
 """verify with HTTP servers: which HTTP requests it sends."""
+import threading
+import time
+
 import pytest
 from http_peers import Program, Upstream, call, initialize, result
 
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 SERVER = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+
+
+def respond(conn, message):
+    if message.get("method") == "initialize":
+        conn.respond(json_=result(message["id"], SERVER), headers=[("Mcp-Session-Id", f"session-{conn.number}")])
+    elif "method" in message and "id" in message:
+        conn.respond(json_=result(message["id"], {"content": []}))
+    else:
+        conn.respond(202 if message else 200)
 
 
 def serve(conn):
@@ -14,13 +26,7 @@ def serve(conn):
             conn.event(call("r", "roots/list"))
             conn.wait_end()
             return
-        message = request.json if request.body else {}
-        if message.get("method") == "initialize":
-            conn.respond(json_=result(message["id"], SERVER), headers=[("Mcp-Session-Id", f"session-{conn.number}")])
-        elif "method" in message and "id" in message:
-            conn.respond(json_=result(message["id"], {"content": []}))
-        else:
-            conn.respond(202 if message else 200)
+        respond(conn, request.json if request.body else {})
 
 
 @pytest.fixture
@@ -68,10 +74,30 @@ def test_a_get_stream_is_opened_if_one_was_recorded(mcpreel, run, upstream, tmp_
 
 
 def test_a_recording_over_stdio_is_verified_with_a_get_stream(mcpreel, run, upstream, tmp_path):
-    """A stdio client gets everything."""
+    """A stdio client gets everything. The server responds to the call when its request on the stream has come."""
     file = record(mcpreel, upstream, tmp_path / "a.jsonl", INITIALIZED, CALL)
     assert run([mcpreel, "convert", file, "-o", tmp_path / "a.jsonrpc"]).code == 0
-    ran = run([mcpreel, "verify", "--url", upstream.url, tmp_path / "a.jsonrpc"])
+    streamed = threading.Event()
+
+    def serve_in_order(conn):
+        while request := conn.request():
+            if request.method == "GET":
+                conn.sse()
+                conn.event(call("r", "roots/list"))
+                time.sleep(0.3)  # two connections have no order
+                streamed.set()
+                conn.wait_end()
+                return
+            message = request.json if request.body else {}
+            if message.get("method") == "tools/call":
+                assert streamed.wait(20)
+            respond(conn, message)
+
+    server = Upstream(serve_in_order)
+    try:
+        ran = run([mcpreel, "verify", "--url", server.url, tmp_path / "a.jsonrpc"])
+    finally:
+        server.close()
     assert ran.code == 1 and b"the server sent roots/list, which the recording does not have" in ran.out, str(ran)
 
 
