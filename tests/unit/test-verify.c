@@ -475,16 +475,22 @@ static void a_notification_may_come_later_and_with_other_content(void **state)
     "s2c {'method':'notifications/message','params':{'data':3}}\n"                             \
     "s2c {'id':6,'result':{}}\n"
 
+/* The first call gets its response without a notification. */
+static void begin_with_a_silent_first_call(struct rig *r)
+{
+    load(r, INITIALIZE TWO_LOGS);
+    begin(r);
+    shake_hands(r);
+    engine_run_terse(&r->run, "{'id':2,'result':{}}");
+    buf_clear(&r->run.actions);
+}
+
 static void notifications_of_a_later_call_are_not_those_of_an_earlier_one(void **state)
 {
     struct rig r;
 
     (void)state;
-    load(&r, INITIALIZE TWO_LOGS);
-    begin(&r);
-    shake_hands(&r);
-    engine_run_terse(&r.run, "{'id':2,'result':{}}");
-    buf_clear(&r.run.actions);
+    begin_with_a_silent_first_call(&r);
     engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':2}}");
     engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':3}}");
     engine_run_terse(&r.run, "{'id':3,'result':{}}");
@@ -500,11 +506,7 @@ static void a_late_notification_may_come_during_the_next_call(void **state)
     struct rig r;
 
     (void)state;
-    load(&r, INITIALIZE TWO_LOGS);
-    begin(&r);
-    shake_hands(&r);
-    engine_run_terse(&r.run, "{'id':2,'result':{}}");
-    buf_clear(&r.run.actions);
+    begin_with_a_silent_first_call(&r);
     for (unsigned i = 0; i < 3; i++)
         engine_run_terse(&r.run, "{'method':'notifications/message','params':{'data':1}}");
     engine_run_terse(&r.run, "{'id':3,'result':{}}");
