@@ -1,6 +1,9 @@
 #include "base/thread.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +13,23 @@
 
 enum { SECOND = 1000000 };
 
+/* Has all threads allocate from one heap. glibc reserves up to 128 MB of address space for the
+ * heap of each thread; under a limit of it (ulimit -v), nothing may be left for the stacks of
+ * libuv's threads, and libuv then aborts. */
+static void share_heap(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e)
 {
     sigset_t all, before;
     pthread_attr_t attr;
     int r;
 
+    share_heap();
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, THREAD_STACK);
     sigfillset(&all);

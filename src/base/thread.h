@@ -12,7 +12,7 @@
  * soft limit of the user. */
 enum { THREAD_STACK = 1 << 20 };
 
-/* Starts a thread with all signals blocked. */
+/* Starts a thread with all signals blocked. All threads share one heap. */
 bool thread_start(pthread_t *t, void *(*run)(void *), void *arg, struct err *e) MUST_CHECK;
 
 /* Joins a thread that has `ended` or is about to return; else detaches it. */
