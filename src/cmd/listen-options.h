@@ -43,6 +43,12 @@
           .group = LISTEN_OPTIONS_GROUP,                                                       \
           .offset = offsetof(args_type, field.allow_origin),                                   \
           .help = "accept requests of pages of this site, such as https://example.org" },      \
+        { .name = "end-with-stdin",                                                            \
+          .type = OPTION_FLAG,                                                                 \
+          .group = LISTEN_OPTIONS_GROUP,                                                       \
+          .offset = offsetof(args_type, field.end_with_stdin),                                 \
+          .help = "end when standard input ends, as a pipe does with the process that holds "  \
+                  "its other side" },                                                          \
     {                                                                                          \
         .name = "ready-fd", .arg = "N", .type = OPTION_INT, .min = 3, .max = 1 << 20,          \
         .group = LISTEN_OPTIONS_GROUP, .offset = offsetof(args_type, field.ready_fd),          \
@@ -54,6 +60,7 @@
 #define LISTEN_OPTIONS_UNUSED(asked, at)                                                       \
     { "allow-remote", "'--listen'", !(asked) }, { "allow-host", "'--listen'", !(asked) },      \
         { "allow-origin", "'--listen'", !(asked) }, { "ready-fd", "'--listen'", !(asked) },    \
+        { "end-with-stdin", "'--listen'", !(asked) },                                          \
     {                                                                                          \
         "allow-remote", "an address of '--listen' that other machines can reach",              \
             (at)->scope == LISTEN_LOOPBACK                                                     \

@@ -14,6 +14,7 @@ struct listen_config {
     int64_t port;     /* 0: not given */
     int64_t ready_fd; /* 0: none */
     bool allow_remote;
+    bool end_with_stdin; /* the end of standard input is as a signal that ends us */
     struct str_list allow_host, allow_origin;
 };
 

@@ -392,6 +392,7 @@ int record_front_run(const struct app *app, struct record_path *target,
     int code;
 
     record_session_init(&s.session, app, target, settings, &session_kind, &s);
+    s.session.end_with_stdin = front->listening->end_with_stdin;
     s.session.output.batch_writes = true;
     driver_init(&s.driver, app, s.session.loop, step, &s.bridge, act, &s);
     http_to_stdio_init(&s.bridge, &options, &s.driver.actions);

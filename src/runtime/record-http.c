@@ -437,6 +437,7 @@ int record_http_run(const struct app *app, struct record_path *target,
 
     s.access_rules.adds_credentials = http->server->secrets.count > 0;
     record_session_init(&s.session, app, target, settings, &session_kind, &s);
+    s.session.end_with_stdin = http->listening->end_with_stdin;
     s.session.output.batch_writes = true;
     code = run(&s, e);
     record_oauth_release(&s.oauth);

@@ -1,6 +1,9 @@
 #include "runtime/record-session.h"
 
+#include <signal.h>
+
 #include "loop/signals.h"
+#include "loop/stdin-end.h"
 
 /* Restores default signal handling while only the disk is waited for. */
 static void on_disk_wait(void *to)
@@ -21,6 +24,14 @@ static void on_signal(void *to, int signum)
         loop_stop(s->loop);
     else
         s->kind->stop(s->to, signum);
+}
+
+static void on_stdin_end(void *to)
+{
+    struct record_session *s = to;
+
+    if (!s->stop_requested) /* it is no second signal */
+        on_signal(s, SIGTERM);
 }
 
 void record_session_init(struct record_session *s, const struct app *app,
@@ -55,6 +66,8 @@ static int start(struct record_session *s, bool *opened, struct err *e)
     if (later && !record_output_open(&s->output, true, e))
         return app_exit_code(e);
     *opened = true;
+    if (s->end_with_stdin && !stdin_end_watch(&s->stdin_end, s->loop, on_stdin_end, s, e))
+        return app_exit_code(e);
     return kind->announce && !kind->announce(s->to, e) ? app_exit_code(e) : 0;
 }
 
@@ -74,6 +87,7 @@ int record_session_run(struct record_session *s, struct err *e)
     } else if (opened) {
         record_output_remove(&s->output);
     }
+    stdin_end_close(s->stdin_end); /* before `end`: there is nothing to stop from now on */
     if (code) {
         struct err ignored = ERR_NONE;
 

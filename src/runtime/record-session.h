@@ -37,9 +37,11 @@ struct record_session {
     const struct record_session_kind *kind; /* borrowed */
     void *to;
     struct loop *loop;
-    struct signals *signals; /* NULL while only the disk is waited for */
-    bool stop_requested;     /* set by the first signal */
-    const char *remark;      /* set by the kind: added to the result line; may be NULL */
+    struct signals *signals;     /* NULL while only the disk is waited for */
+    bool stop_requested;         /* set by the first signal */
+    bool end_with_stdin;         /* set by the kind: the end of standard input is as a signal */
+    struct stdin_end *stdin_end; /* NULL: not watched */
+    const char *remark;          /* set by the kind: added to the result line; may be NULL */
 };
 
 void record_session_init(struct record_session *s, const struct app *app,

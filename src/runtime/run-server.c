@@ -1,6 +1,9 @@
 #include "runtime/run-server.h"
 
+#include <signal.h>
+
 #include "loop/signals.h"
+#include "loop/stdin-end.h"
 #include "trace/limits.h"
 #include "transport/stdio-client.h"
 
@@ -103,6 +106,14 @@ static void on_signal(void *to, int signum)
                     (struct event){ .kind = EVENT_INPUT_CLOSED, .shutting_down = true });
 }
 
+static void on_stdin_end(void *to)
+{
+    struct run_server *s = to;
+
+    if (!s->stop_requested) /* it is no second signal */
+        on_signal(s, SIGTERM);
+}
+
 void run_server_init(struct run_server *s, const struct app *app, driver_step_fn *step,
                      void *engine, const struct peer_target *upstream,
                      const struct run_server_listen *listen)
@@ -120,6 +131,9 @@ void run_server_init(struct run_server *s, const struct app *app, driver_step_fn
 static bool open_http(struct run_server *s, struct err *e)
 {
     if (!http_clients_open(&s->http_clients, s->loop, &s->driver, &s->listen->address, e))
+        return false;
+    if (s->listen->args->end_with_stdin &&
+        !stdin_end_watch(&s->stdin_end, s->loop, on_stdin_end, s, e))
         return false;
     s->http_clients.access_rules = listen_config_access(s->listen->args, &s->listen->address);
     return listen_config_announce(s->driver.app, s->listen->args,
@@ -146,6 +160,7 @@ static bool serve(struct run_server *s, struct err *e)
         loop_run(s->loop);
     }
     signals_close(signals);
+    stdin_end_close(s->stdin_end);
     if (!opened)
         return false;
     if (s->stdout_error.kind == ERR_OK)

@@ -2,7 +2,8 @@
  * HTTP.
  *
  * Ends when the engine finishes and its clients have read everything. On a signal the engine
- * gets EVENT_INPUT_CLOSED with `shutting_down`; a second signal ends the run at once. */
+ * gets EVENT_INPUT_CLOSED with `shutting_down`; a second signal ends the run at once. With
+ * --end-with-stdin the end of standard input is as the first signal. */
 #ifndef RUNTIME_RUN_SERVER_H
 #define RUNTIME_RUN_SERVER_H
 
@@ -24,6 +25,7 @@ struct run_server {
     struct stdio_client *client;
     const struct run_server_listen *listen; /* borrowed; NULL: standard input and output */
     struct http_clients http_clients;
+    struct stdin_end *stdin_end; /* NULL: not watched */
     struct peer_target upstream_target;
     struct peer_lines upstream; /* started by ACTION_START_UPSTREAM */
     bool upstream_ended;

@@ -305,8 +305,8 @@ def no_response_after(requested):
 class Program:
     """mcpreel, listening on a port that the system chose."""
 
-    def __init__(self, words, env=None, cwd=None, pass_fds=()):
-        self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def __init__(self, words, env=None, cwd=None, pass_fds=(), stdin=subprocess.DEVNULL):
+        self.process = subprocess.Popen([os.fspath(w) for w in words], stdin=stdin, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, cwd=cwd, pass_fds=pass_fds)
         self.out = self.err = ""
         self.first = self.process.stdout.readline().decode()

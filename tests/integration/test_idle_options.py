@@ -25,6 +25,7 @@ RECORD = [
     (["--allow-host", "a", *SERVER], "'--allow-host' needs '--listen'"),
     (["--allow-origin", "http://a", *URL], "'--allow-origin' needs '--listen'"),
     (["--ready-fd", "3", *URL], "'--ready-fd' needs '--listen'"),
+    (["--end-with-stdin", *URL], "'--end-with-stdin' needs '--listen'"),
     (["--allow-remote", "--port", "9", *SERVER],
      "'--allow-remote' needs an address of '--listen' that other machines can reach"),
     (["--rotate", "1MB", "-o", "r.json", *SERVER], "'--rotate' cannot be combined with format 'cassette': it is one document"),

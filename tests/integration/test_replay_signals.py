@@ -5,6 +5,7 @@ client has closed.
 """
 import signal
 import socket
+import subprocess
 import sys
 import threading
 
@@ -163,5 +164,20 @@ def test_a_listener_in_the_background_of_a_script_ends_on_sigint(mcpreel, record
     program = Program(["sh", "-c", 'trap "" INT; exec "$0" "$@"', mcpreel, *LISTENERS[words]], cwd=tmp_path)
     try:
         assert program.stop(signal.SIGINT) == 0, program.err
+    finally:
+        program.close()
+
+
+@pytest.mark.parametrize("words", LISTENERS)
+def test_a_listener_can_end_with_its_standard_input(mcpreel, recording, tmp_path, words):
+    """The system closes the pipe when the process that has its other side ends, however it does."""
+    command, *rest = LISTENERS[words]
+    program = Program([mcpreel, command, "--end-with-stdin", *rest], cwd=tmp_path, stdin=subprocess.PIPE)
+    try:
+        program.process.stdin.write(b"dropped\n")
+        program.process.stdin.flush()
+        assert program.client().post(request("p", "ping"), headers=[]).status >= 200  # it goes on
+        assert program.process.poll() is None
+        assert program.stop(None) == 0, program.err  # communicate() closes standard input
     finally:
         program.close()
