@@ -1,4 +1,5 @@
 """The pytest plugin: each test here runs a pytest of its own on a small test file."""
+import contextlib
 import json
 import os
 import pathlib
@@ -206,6 +207,57 @@ def test_collecting_starts_no_server(tests):
     t = tests(HTTP.replace("(SERVER)", '(["touch", "started"])'))
     assert t.run("--collect-only")[0] == 0
     assert not (t.folder / "started").exists()
+
+
+KILLED = """
+import threading
+
+@pytest.mark.parametrize("kind", ["http", "stdio"])
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server, kind):
+    if kind == "stdio":
+        text = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "weather"}}) + chr(10)
+        p = subprocess.Popen(mcp_server.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        p.stdin.write(text)
+        p.stdin.flush()
+        p.stdout.readline()
+    else:
+        weather(mcp_server.url, "Lisbon")
+    END
+"""
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(3)"], ids=["killed", "exit"])
+@pytest.mark.parametrize("kind", ["http", "stdio"])
+def test_nothing_stays_of_a_pytest_that_does_not_end_its_tests(tests, tmp_path, kind, end):
+    t = tests(KILLED.replace("END", end))
+    (tmp_path / "tmp").mkdir()
+    code, found, text = t.run("--mcp-mode=rewrite", "-k", kind, TMPDIR=str(tmp_path / "tmp"))
+    assert (code, found) in [(-9, {}), (3, {})], text
+    expect_nothing_in(tmp_path / "tmp")
+    assert t.files("recordings/**/*") == []
+
+
+def test_nothing_stays_of_a_worker_that_crashed(tests, tmp_path):
+    t = tests(KILLED.replace("END", "os.kill(os.getpid(), 11)"))
+    (tmp_path / "tmp").mkdir()
+    code, found, text = t.run("-n", "1", "--mcp-mode=rewrite", TMPDIR=str(tmp_path / "tmp"))
+    assert (code, found) == (1, {"failed": 2}), text
+    expect_nothing_in(tmp_path / "tmp")
+
+
+def expect_nothing_in(folder):
+    """No process uses the folder any more, and no file of mcpreel is in it."""
+    end = time.monotonic() + 10
+    while left := [words for words in command_lines() if f"{folder}/".encode() in words] + list(folder.glob("mcpreel-*")):
+        assert time.monotonic() < end, left
+        time.sleep(0.05)
+
+
+def command_lines():
+    for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            yield path.read_bytes()
 
 
 CLIENT = """

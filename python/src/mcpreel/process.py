@@ -7,11 +7,13 @@ import json
 import os
 import select
 import shlex
+import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from mcpreel.binary import find_program
 
@@ -52,19 +54,52 @@ def run(arguments: Sequence[str], env: dict[str, str] | None = None) -> subproce
     )
 
 
-class Listener:
-    """A running 'mcpreel … --listen' on a free port of this machine.
+class ScratchFolder:
+    """A temporary folder for files with secrets. Only this user can read it.
 
-    `command` is without '--listen' and '--ready-fd', which this class adds behind the first word.
+    It is removed also if this process is killed: by a shell that waits for the end of a pipe, or for a
+    line that says that it is not needed any more.
+    """
+
+    # A program that ends, too, may make a file in it meanwhile: then rm fails.
+    _GUARD = 'read -r done || for try in 1 2 3 4 5 6 7 8 9; do rm -rf -- "$1" && break; sleep 1; done'
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="mcpreel-"))
+        self._guard = subprocess.Popen(
+            ["/bin/sh", "-c", self._GUARD, "sh", str(self.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,  # Ctrl-C is not for it
+        )
+
+    def keep(self) -> None:
+        """Leave the folder to the caller."""
+        self._guard.communicate(b"\n")
+
+    def remove(self) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+        self.keep()
+
+
+class Listener:
+    """A running 'mcpreel … --listen' on a free port of this machine. It ends with this process, also if that is killed.
+
+    `command` is without the options that this class adds behind the first word.
     """
 
     def __init__(self, command: Sequence[str], env: dict[str, str] | None = None) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed by stop()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115, closed by close()
         reading, writing = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [find_program(), command[0], "--listen", "127.0.0.1:0", "--ready-fd", str(writing), *command[1:]],
-                stdin=subprocess.DEVNULL,
+                [
+                    *(find_program(), command[0], "--listen", "127.0.0.1:0"),
+                    *("--ready-fd", str(writing), "--end-with-stdin", *command[1:]),
+                ],
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=self._log,
                 env={**os.environ, **(env or {})},
@@ -115,5 +150,7 @@ class Listener:
 
     def close(self) -> None:
         self.stop()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
         with contextlib.suppress(OSError):
             self._log.close()

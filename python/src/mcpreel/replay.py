@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Union
 
-from mcpreel.process import Listener
+from mcpreel.process import Listener, ScratchFolder
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -35,7 +34,7 @@ class ReplayServer:
         self._server = list(server)
         self._env = env
         self._listener: Listener | None = None
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: ScratchFolder | None = None
         self.report: dict[str, Any] = {}
         self.exit_code: int | None = None
         self.messages = ""
@@ -49,15 +48,15 @@ class ReplayServer:
     def start(self) -> ReplayServer:
         if self._listener is not None:
             raise RuntimeError("the server is running already")
-        self._folder = tempfile.TemporaryDirectory(prefix="mcpreel-")
-        report = os.path.join(self._folder.name, "report.json")
+        self._folder = ScratchFolder()
+        report = self._folder.path / "report.json"
         try:
             self._listener = Listener(
                 ["replay", "--report", f"json={report}", *self._options, self._recording, *self._server],
                 self._env,
             )
         except BaseException:
-            self._folder.cleanup()
+            self._folder.remove()
             raise
         return self
 
@@ -68,11 +67,10 @@ class ReplayServer:
         self.messages = self._listener.messages()
         self._listener.close()
         self._listener = None
-        report = os.path.join(self._folder.name, "report.json")
-        if os.path.exists(report):
-            with open(report, encoding="utf-8") as file:
-                self.report = json.load(file)
-        self._folder.cleanup()
+        report = self._folder.path / "report.json"
+        if report.exists():
+            self.report = json.loads(report.read_text(encoding="utf-8"))
+        self._folder.remove()
 
     def __enter__(self) -> ReplayServer:
         return self.start()

@@ -7,7 +7,6 @@ import fnmatch
 import json
 import os
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mcpreel.binary import find_program
-from mcpreel.process import Listener, McpreelError, run
+from mcpreel.process import Listener, McpreelError, ScratchFolder, run
 from mcpreel.replay import ReplayServer
 
 MODES = ("none", "once", "append", "rewrite", "verify")
@@ -64,7 +63,7 @@ class McpServer:
         self._redaction, others = _split_redaction(options)
         self._options = [*(["--match", match] if match else []), *self._ignore, *others]
         self._test = test
-        self._folder: Path | None = None
+        self._folder: ScratchFolder | None = None
         self._runs: list[Path] = []
         self._before = _state(recording)
         self._lock = threading.Lock()
@@ -96,7 +95,7 @@ class McpServer:
                 raise McpreelError(
                     f"mcpreel: no recording can be written to {self.recording.parent}: {error}"
                 ) from None
-        self._folder = Path(tempfile.mkdtemp(prefix="mcpreel-"))
+        self._folder = ScratchFolder()
 
     def _verify(self) -> None:
         if not self._server:
@@ -224,8 +223,9 @@ class McpServer:
             else:
                 shutil.rmtree(folder, ignore_errors=True)
         if self._folder is not None:
-            with contextlib.suppress(OSError):
-                self._folder.rmdir()
+            with contextlib.suppress(OSError):  # it has a journal
+                self._folder.path.rmdir()
+            self._folder.keep()
         for folder in self._made_folders:
             with contextlib.suppress(OSError):  # it has a recording
                 folder.rmdir()
@@ -242,7 +242,7 @@ class McpServer:
     def _new_run(self) -> Path:
         if self._folder is None:
             raise RuntimeError("prepare() comes first")
-        folder = self._folder / str(len(self._runs) + 1)
+        folder = self._folder.path / str(len(self._runs) + 1)
         folder.mkdir()
         self._runs.append(folder)
         return folder
