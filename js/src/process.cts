@@ -1,6 +1,10 @@
 // Starts mcpreel, waits until it serves clients, and ends it.
 
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import * as fs from 'node:fs';
+import type { Socket } from 'node:net';
+import * as os from 'node:os';
+import * as path from 'node:path';
 import type { Readable } from 'node:stream';
 import { McpreelError, findProgram } from './program.cjs';
 
@@ -62,11 +66,42 @@ export function wordsOf(server: string | readonly string[]): string[] {
   return words;
 }
 
+/** Removes a folder, unless a line comes first. A program that ends, too, may make a file in it meanwhile: then rm fails. */
+const GUARD = 'read -r done || for try in 1 2 3 4 5 6 7 8 9; do rm -rf -- "$1" && break; sleep 1; done';
+
+/**
+ * A temporary folder for files with secrets, which only this user can read. It is removed also if this process is
+ * killed: by a shell that waits for the end of a pipe.
+ */
+export class ScratchFolder {
+  readonly path = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpreel-'));
+  #pipe: Socket;
+
+  constructor() {
+    const words = ['-c', GUARD, 'sh', this.path];
+    const guard = spawn('/bin/sh', words, { stdio: ['pipe', 'ignore', 'ignore'], cwd: '/', detached: true });
+    guard.once('error', () => {});
+    guard.unref();
+    this.#pipe = guard.stdin as Socket;
+    this.#pipe.once('error', () => {}).unref();
+  }
+
+  /** Leave the folder to the caller. */
+  keep(): void {
+    if (this.#pipe.writable) this.#pipe.end('\n');
+  }
+
+  remove(): void {
+    fs.rmSync(this.path, { recursive: true, force: true });
+    this.keep();
+  }
+}
+
 /** Ended with this process, if it ends before stop(). */
 const running = new Set<ChildProcess>();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
-/** A running 'mcpreel … --listen' on a free port of this machine. */
+/** A running 'mcpreel … --listen' on a free port of this machine. It ends with this process, also if that is killed. */
 export class Listener {
   #child: ChildProcess;
   #ended: Promise<number | null>;
@@ -88,11 +123,11 @@ export class Listener {
     void this.#ended.then(() => running.delete(child));
   }
 
-  /** `words` are without '--listen' and '--ready-fd', which stand behind the first word. */
+  /** `words` are without the options that this adds behind the first word. */
   static async start(words: readonly string[], env?: Variables): Promise<Listener> {
     const [command = '', ...rest] = words;
-    const child = spawn(findProgram(), [command, '--listen', '127.0.0.1:0', '--ready-fd', '3', ...rest], {
-      stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    const child = spawn(findProgram(), [command, '--listen', '127.0.0.1:0', '--ready-fd', '3', '--end-with-stdin', ...rest], {
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
       env: environment(env),
     });
     const listener = new Listener(child);

@@ -1,10 +1,9 @@
 // Serves a recording as an MCP server, over HTTP or as a command for stdio.
 
 import * as fs from 'node:fs';
-import * as os from 'node:os';
 import * as path from 'node:path';
 import { McpreelError, findProgram } from './program.cjs';
-import { Listener, type Variables } from './process.cjs';
+import { Listener, ScratchFolder, type Variables } from './process.cjs';
 
 /** The object that 'mcpreel replay --report' writes; docs/json-output.md has all its members. */
 export interface ReplayReport {
@@ -46,22 +45,22 @@ export function stdioParamsOf(words: readonly string[], env: Variables = {}): St
  */
 export class ReplayServer {
   #listener: Listener;
-  #folder: string;
+  #folder: ScratchFolder;
   report: ReplayReport | undefined;
   exitCode: number | null = null;
 
-  private constructor(listener: Listener, folder: string) {
+  private constructor(listener: Listener, folder: ScratchFolder) {
     this.#listener = listener;
     this.#folder = folder;
   }
 
   static async start(recording: string, { options = [], server = [], env }: ReplayOptions = {}): Promise<ReplayServer> {
-    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpreel-'));
+    const folder = new ScratchFolder();
     try {
-      const report = `json=${path.join(folder, 'report.json')}`;
+      const report = `json=${path.join(folder.path, 'report.json')}`;
       return new ReplayServer(await Listener.start(['replay', '--report', report, ...options, recording, ...server], env), folder);
     } catch (error) {
-      fs.rmSync(folder, { recursive: true, force: true });
+      folder.remove();
       throw error;
     }
   }
@@ -88,9 +87,9 @@ export class ReplayServer {
   /** End the server and return its report. Further calls return the same. */
   async stop(): Promise<ReplayReport> {
     this.exitCode = await this.#listener.stop();
-    const file = path.join(this.#folder, 'report.json');
+    const file = path.join(this.#folder.path, 'report.json');
     if (fs.existsSync(file)) this.report = JSON.parse(fs.readFileSync(file, 'utf8')) as ReplayReport;
-    fs.rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder.remove();
     if (!this.report) {
       throw new McpreelError(`mcpreel replay ended with exit code ${this.exitCode} and no report: ${this.messages.trim()}`);
     }

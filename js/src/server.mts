@@ -1,12 +1,11 @@
 // The server that a test talks to: a replay, or a recorder in front of the real server. It knows no test runner.
 
 import * as fs from 'node:fs';
-import * as os from 'node:os';
 import * as path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { McpreelError, findProgram } from './program.cjs';
-import { Listener, run, runSync, type Variables } from './process.cjs';
+import { Listener, ScratchFolder, run, runSync, type Variables } from './process.cjs';
 import { ReplayServer, stdioParamsOf, type ReplayReport, type StdioParams } from './replay.cjs';
 import { ignoreWords, serverWords } from './verify.cjs';
 
@@ -83,7 +82,7 @@ export class McpServer {
   #ignore: string[];
   #redaction: string[];
   #options: string[];
-  #folder: string | undefined;
+  #folder: ScratchFolder | undefined;
   #runs: string[] = [];
   #before: string;
   #http: Promise<{ replay: ReplayServer; front: Listener }> | undefined;
@@ -249,11 +248,12 @@ export class McpServer {
     if (!this.#folder) return;
     const named = this.#runs.filter((folder) => fs.readdirSync(folder).some((name) => name.endsWith('.journal')));
     named.forEach((folder) => fs.rmSync(path.join(folder, 'trace.jsonl'), { force: true }));
-    for (const name of fs.readdirSync(this.#folder)) {
-      const folder = path.join(this.#folder, name);
+    for (const name of fs.readdirSync(this.#folder.path)) {
+      const folder = path.join(this.#folder.path, name);
       if (!named.includes(folder)) fs.rmSync(folder, { recursive: true, force: true });
     }
-    if (!named.length) fs.rmdirSync(this.#folder);
+    if (named.length) this.#folder.keep();
+    else this.#folder.remove();
   }
 
   async #startHttp(folder: string): Promise<{ replay: ReplayServer; front: Listener }> {
@@ -308,8 +308,8 @@ export class McpServer {
   }
 
   #newFolder(): string {
-    this.#folder ??= fs.mkdtempSync(path.join(os.tmpdir(), 'mcpreel-'));
-    return fs.mkdtempSync(path.join(this.#folder, 'run-'));
+    this.#folder ??= new ScratchFolder();
+    return fs.mkdtempSync(path.join(this.#folder.path, 'run-'));
   }
 
   #pending(): string[] {

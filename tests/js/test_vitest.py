@@ -2,6 +2,7 @@
 import json
 import re
 import shlex
+import time
 
 import pytest
 from npm_project import PROGRAM
@@ -308,6 +309,18 @@ def test_a_test_that_fails_after_its_end_leaves_the_recording(project, source):
     _, found, text = t.run()
     assert found == {"failed": 1} or "1 expected fail" in text, text
     assert t.files("__recordings__/**/*") == []
+
+
+@pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
+def test_nothing_stays_of_a_worker_that_is_killed(project, source):
+    t = project(source.replace("/Lisbon/ })", "/Lisbon/ })\n  process.kill(process.pid, 'SIGKILL')"))
+    (t.folder / "tmp").mkdir()
+    code, _, text = t.run("--pool=forks", MCPREEL_MODE="rewrite", TMPDIR=str(t.folder / "tmp"))  # no process is left
+    assert code == 1, text
+    end = time.monotonic() + 10
+    while list(t.folder.glob("tmp/mcpreel-*")):
+        assert time.monotonic() < end, list(t.folder.glob("tmp/mcpreel-*"))
+        time.sleep(0.05)
 
 
 def test_a_retried_test_keeps_the_recording_of_the_attempt_that_passed(project):
