@@ -93,6 +93,23 @@ def test_only_the_owner_can_read_a_new_recording_and_an_old_one_keeps_its_mode(t
     assert recording.stat().st_mode & 0o777 == 0o644
 
 
+def test_a_recording_that_does_not_fit_on_the_disk_leaves_the_old_one_and_no_other_file(tests):
+    t = tests(HTTP)
+    t.run()
+    (recording,) = t.files("recordings/**/*")
+    before = (t.folder / recording).read_bytes()
+    with_other(t.folder, '"Lisbon"))\n', """"Lisbon"))
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500))  # of this process; mcpreel runs already
+""")
+    code, found, text = t.run("--mcp-mode=rewrite")
+    assert (code, found) == (1, {"passed": 1, "error": 1}), text
+    assert "\nmcpreel: no recording can be written to" in text
+    assert "File too large" in text
+    assert {*t.files("recordings/**/*"), *t.files("recordings/**/.*")} == {recording}
+    assert (t.folder / recording).read_bytes() == before
+
+
 def test_in_ci_a_missing_recording_is_an_error_that_says_how_to_record(tests):
     code, found, text = tests(HTTP).run(CI="true")
     assert (code, found) == (1, {"error": 1}), text

@@ -216,7 +216,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             server.keep_traces(item.config.rootpath / "mcp-traces" / name)
     except (McpreelError, OSError) as error:
         report.outcome = "failed"
-        report.longrepr = f"mcpreel: {error}"
+        report.longrepr = str(error) if isinstance(error, McpreelError) else f"mcpreel: {error}"
     finally:
         server.remove()
     counts = item.config.stash[COUNTS]

@@ -7,6 +7,7 @@ import fnmatch
 import json
 import os
 import shutil
+import stat
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -190,11 +191,7 @@ class McpServer:
     def accept(self) -> None:
         """Make the new recording, if there is one, the recording of the test."""
         for pending in self._pending():
-            new = self.recording.with_name(f".{self.recording.name}.{os.getpid()}")
-            shutil.copy(pending, new)  # with its mode: only the owner can read a new recording
-            if self.recording.exists():
-                shutil.copymode(self.recording, new)
-            os.replace(new, self.recording)
+            _replace_file(pending, self.recording)
         self._accepted = True
 
     @property
@@ -286,6 +283,22 @@ class McpServer:
 
     def _add_problem(self, text: str) -> None:
         self._problem = f"{self._problem}\n\n{text}" if self._problem else text
+
+
+def _replace_file(source: Path, path: Path) -> None:
+    """Readers see the old file or the new one, and never a part. An old file keeps its mode."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    mode = stat.S_IMODE((path if path.exists() else source).stat().st_mode)
+    try:
+        with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as new:
+            new.write(source.read_bytes())
+            os.fchmod(new.fileno(), mode)
+        os.replace(beside, path)
+    except BaseException as error:
+        beside.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
+        raise McpreelError(f"mcpreel: no recording can be written to {path.parent}: {error}") from None
 
 
 def _split_redaction(options: Sequence[str]) -> tuple[list[str], list[str]]:
