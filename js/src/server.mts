@@ -407,6 +407,7 @@ function replaceFile(from: string, to: string): void {
     fs.copyFileSync(from, beside);
     fs.renameSync(beside, to);
   } catch (error) {
+    fs.rmSync(beside, { force: true });
     throw new McpreelError(`mcpreel: no recording can be written to ${folder}: ${messageOf(error)}`);
   }
 }

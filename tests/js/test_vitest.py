@@ -270,6 +270,15 @@ def test_a_contract_of_a_failed_test_is_not_written(project):
     assert t.files("__recordings__/**/*") == []
 
 
+def test_a_contract_that_cannot_be_written_leaves_no_other_file(project):
+    t = project(CONTRACT.replace("toMatchToolContract()", "toMatchToolContract({ file: 'a.lock.json' }); mkdirSync('a.lock.json')"))
+    t.change("import { afterAll", "import { mkdirSync } from 'node:fs'\nimport { afterAll")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1}), text
+    assert "mcpreel: no recording can be written to" in text
+    assert list(t.folder.glob(".a.lock*")) == []
+
+
 def test_without_a_server_the_contract_is_that_of_the_recording(project, recording):
     t = project(CONTRACT.replace("test(", "mcpTest.with({ recording: 'demo.jsonl' })("))
     assert t.run("-u")[1] == {"passed": 1}
