@@ -398,13 +398,14 @@ function stateOf(file: string): string {
   return state ? `${state.mtimeNs} ${state.size}` : '';
 }
 
-/** Readers see the old file or the new one, and never a part. */
+/** Readers see the old file or the new one, and never a part. An old file keeps its mode. */
 function replaceFile(from: string, to: string): void {
   const folder = path.dirname(to);
   const beside = path.join(folder, `.${path.basename(to)}.${process.pid}`);
   try {
     fs.mkdirSync(folder, { recursive: true });
     fs.copyFileSync(from, beside);
+    fs.chmodSync(beside, fs.statSync(fs.existsSync(to) ? to : from).mode & 0o7777);
     fs.renameSync(beside, to);
   } catch (error) {
     fs.rmSync(beside, { force: true });

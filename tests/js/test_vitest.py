@@ -102,6 +102,17 @@ def test_rewrite_replaces_the_recording_if_the_test_passed(project, arguments, v
     assert "Lisbon" not in (t.folder / FILE).read_text()
 
 
+def test_a_recording_and_a_contract_keep_their_modes(project):
+    t = project(CONTRACT.replace("expect(mcp)", "weather(await mcp.client(), 'Lisbon')\n  await expect(mcp)"))
+    assert t.run()[1] == {"passed": 1}
+    (recording,) = t.files("__recordings__/*/*.jsonl")
+    assert (t.folder / recording).stat().st_mode & 0o777 == 0o600
+    for name, mode in ((recording, 0o644), (LOCK, 0o640)):
+        (t.folder / name).chmod(mode)
+    assert t.run("-u")[1] == {"passed": 1}
+    assert [(t.folder / name).stat().st_mode & 0o777 for name in (recording, LOCK)] == [0o644, 0o640]
+
+
 @pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
 def test_in_ci_a_missing_recording_is_an_error_that_says_how_to_record(project, source):
     t = project(source)
