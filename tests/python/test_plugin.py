@@ -1,5 +1,6 @@
 """The pytest plugin: each test here runs a pytest of its own on a small test file."""
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -339,6 +340,60 @@ def test_a_replay_that_does_not_begin_says_why_at_once(tests, mark, reason):
     assert time.monotonic() - start < 5
 
 
+def expect_no_traceback(text):
+    assert not re.search(r"^(E |>|[^ ]*\\.py:\\d+:)", text, re.M), text
+
+
+TROUBLES = {
+    "empty": ("", 'recording="empty.jsonl"', "cannot read '.*empty.jsonl': it is empty"),
+    "option": ("", 'match="nope"', "'nope' is not one of"),
+    "program": ("/none", "", "the variable MCPREEL is '/none', which is no program: unset it"),
+}
+
+
+@pytest.mark.parametrize("program, words, reason", TROUBLES.values(), ids=TROUBLES)
+def test_an_error_of_mcpreel_is_shown_without_a_traceback(tests, program, words, reason):
+    t = tests(HTTP.replace("(SERVER)", f"(SERVER, {words})"))
+    (t.folder / "empty.jsonl").touch()
+    code, found, text = t.run(**({"MCPREEL": program} if program else {}))
+    assert (code, found) == (1, {"failed": 1}), text
+    assert re.search(reason, text), text
+    assert re.search("^FAILED test_it.py::test_city - Failed: ", text, re.M), text
+    expect_no_traceback(text)
+
+
+def test_a_suite_without_a_program_is_an_error_without_a_traceback(tests, recording):
+    _, found, text = tests('test_all = mcp_suite("*.jsonl", server=SERVER)').run(MCPREEL="/none")
+    assert found == {"error": 1}, text
+    assert "MCPREEL is '/none', which is no program" in text
+    expect_no_traceback(text)
+
+
+def test_other_code_that_uses_the_package_gets_a_traceback(tests):
+    code, _, text = tests("""
+def test_session():
+    async def go():
+        async with RecordSession(command="false", output="a.json"):
+            pass
+    asyncio.run(go())
+""").run()
+    assert code == 1
+    assert re.search("^E .*did not answer initialize", text, re.M), text
+
+
+@pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
+def test_a_recording_that_another_process_writes_is_explained(tests, source):
+    t = tests(source)
+    t.run()
+    (recording,) = t.files("recordings/**/*")
+    with open(t.folder / recording) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        code, found, text = t.run("--mcp-mode=append")
+    assert (code, found) == (1, {"failed": 1}), text
+    assert "writes to it" in text
+    assert "give each test a recording of its own" in text
+
+
 def test_calls_of_a_failed_test_are_not_counted_as_recorded(tests):
     t = tests(HTTP.replace('"Lisbon" in', '"Oslo" in'))
     code, found, text = t.run()
@@ -471,6 +526,18 @@ def test_a_missing_cassette_fails_or_is_skipped_in_mode_auto(tests):
     t = tests(CASSETTE)
     assert t.run()[1] == {"error": 2}
     assert t.run("--mcp-record-mode=auto")[1] == {"skipped": 2}
+
+
+@pytest.mark.parametrize("words, content, reason", [
+    ("", "{}", "demo.jsonl:1:1"), ("", "", "it is empty"), (', match="nope"', None, "'nope' is not one of")], ids=["broken", "empty", "option"])
+def test_an_error_about_a_cassette_is_shown_without_a_traceback(tests, recording, words, content, reason):
+    t = tests((CASSETTE + VERIFY).replace('"demo.jsonl"', f'"demo.jsonl"{words}'))
+    if content is not None:
+        recording.write_text(content)
+    code, found, text = t.run("--mcp-target-stdio", f"{t.environment['MCPREEL']} demo server")
+    assert (code, found) == (1, {"error": 2, "passed": 1} if words else {"error": 3}), text
+    assert text.count(reason) >= found["error"]
+    expect_no_traceback(text)
 
 
 def test_verify_result_has_the_verdicts(tests, recording):

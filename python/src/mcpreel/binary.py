@@ -45,5 +45,7 @@ def find_program() -> str:
     if not chosen:
         return _installed()
     if not (os.path.isfile(chosen) and os.access(chosen, os.X_OK)):
-        raise MissingProgramError(f"MCPREEL is {chosen!r}, which is no program")
+        raise MissingProgramError(
+            f"the variable MCPREEL is {chosen!r}, which is no program: unset it, or set it to the path of mcpreel"
+        )
     return chosen

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from mcpreel.binary import MissingProgramError
 from mcpreel.process import McpreelError, words_of
 from mcpreel.replay import ReplayServer
 from mcpreel.suite import McpSuite, collect_suite
@@ -27,6 +28,7 @@ from mcpreel.testing import MODES, McpServer
 from mcpreel.verify import VerifyResult, verify
 
 NAME_LIMIT = 120  # characters of a recording's file name
+FIXTURES = {"mcp_server", "mcp_replay_url", "mcp_verify_result"}
 SERVER = pytest.StashKey[McpServer]()
 OUTCOMES = pytest.StashKey["dict[str, str]"]()
 COUNTS = pytest.StashKey["dict[str, int]"]()
@@ -156,16 +158,10 @@ def _prepared(request: pytest.FixtureRequest, server: McpServer) -> McpServer:
 @pytest.fixture
 def mcp_server(request: pytest.FixtureRequest) -> Generator[McpServer, None, None]:
     """A server that answers from the recording of this test, or the recorder in front of the real one."""
-    try:
-        server = _prepared(request, _server_of(request))
-    except McpreelError as error:
-        trouble = str(error)
-    else:
-        yield server
-        if not server.problem_shown:
-            _fail_if(server.finish())
-        return
-    pytest.fail(trouble, pytrace=False)
+    server = _prepared(request, _server_of(request))
+    yield server
+    if not server.problem_shown:
+        _fail_if(server.finish())
 
 
 def _fail_if(problem: str | None) -> None:
@@ -197,9 +193,19 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         item.add_report_section("call", "mcpreel", problem)
 
 
+def _leave_out_traceback(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    """The message of a fixture that could not serve is the whole failure: the code of this package explains nothing."""
+    if call.excinfo is None or FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+        return
+    if isinstance(call.excinfo.value, (McpreelError, MissingProgramError)):
+        failure = pytest.fail.Exception(str(call.excinfo.value), pytrace=False)
+        call.excinfo = pytest.ExceptionInfo.from_exc_info((type(failure), failure, call.excinfo.tb))
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """After the last phase, accept what was recorded if all phases passed."""
+    _leave_out_traceback(item, call)
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
     outcomes = item.stash.setdefault(OUTCOMES, {})

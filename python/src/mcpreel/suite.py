@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mcpreel.binary import MissingProgramError
 from mcpreel.process import error_text, run, words_of
 
 
@@ -62,6 +63,8 @@ class _SuiteCollector(pytest.Collector):
             stem = os.path.relpath(file, self.path.parent)
             try:
                 requests = list(_requests(Path(file)))
+            except MissingProgramError as error:
+                raise self.CollectError(str(error)) from None
             except CallFailedError as error:
                 yield _UnreadableItem.from_parent(self, name=stem, file=Path(file), reason=str(error))
                 continue
@@ -115,7 +118,7 @@ class _SuiteItem(pytest.Item):
         self._file = file
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        if isinstance(excinfo.value, CallFailedError):
+        if isinstance(excinfo.value, (CallFailedError, MissingProgramError)):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 

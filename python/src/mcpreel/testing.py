@@ -21,6 +21,7 @@ from mcpreel.replay import ReplayServer
 
 MODES = ("none", "once", "append", "rewrite", "verify")
 KEPT = ("appended", "recorded")  # the counts of calls that are in the recording only if it is accepted
+OWN_RECORDING = "give each test a recording of its own, or run the tests that share one in one process"
 REPORT_WAIT = 5.0  # seconds; a stdio replay ends when its client closes standard input
 
 
@@ -116,7 +117,10 @@ class McpServer:
                 folder = self._new_run()
                 options, server = self._replay_words(folder)
                 self._replay = ReplayServer(self.recording, options=options, server=server, env=self._env)
-                self._replay.start()
+                try:
+                    self._replay.start()
+                except McpreelError as error:
+                    raise McpreelError(_with_advice(str(error))) from None
                 self._http_run = folder
                 self._front = Listener([*_recorder(folder), "--url", self._replay.url])
             return self._front.url
@@ -183,8 +187,7 @@ class McpServer:
             )
         elif pending and _state(self.recording) != self._before:
             self._add_problem(
-                f"mcpreel: {self.recording} was changed during the test, by another test or program: give each test a "
-                "recording of its own, or run the tests that share one in one process"
+                f"mcpreel: {self.recording} was changed during the test, by another test or program: {OWN_RECORDING}"
             )
         return self._problem
 
@@ -257,7 +260,8 @@ class McpServer:
             self._judge(report, report["exit_code"], "")
         elif session is not None:
             reason = _stderr_in(folder / "trace.jsonl")
-            self._add_problem(f"mcpreel replay ended with exit code {session['exit_code']}\n{reason}".strip())
+            text = f"mcpreel replay ended with exit code {session['exit_code']}\n{reason}".strip()
+            self._add_problem(_with_advice(text))
         else:
             self._add_problem("mcpreel: a client on stdio has not closed its connection when the test ended")
 
@@ -320,6 +324,11 @@ def _recorder(folder: Path) -> list[str]:
     """The recorder of a test's own traffic. Tests ask for its arguments, so it is redacted only when it is kept."""
     files = ["-o", str(folder / "trace.jsonl"), "--report", str(folder / "session.json")]
     return ["record", "-q", "--no-redact-defaults", "--no-redact-server-url", *files]
+
+
+def _with_advice(text: str) -> str:
+    """Say in the words of tests how to avoid that two runs of mcpreel record to one file."""
+    return f"{text}\n\n  {OWN_RECORDING}" if "writes to it" in text else text
 
 
 def _state(path: Path) -> tuple[int, int] | None:
