@@ -1,6 +1,5 @@
 /* cmd/cmd-record.c - the record command: options of the four kinds of recording sessions. */
 #include "base/shell-split.h"
-#include "base/units.h"
 #include "cmd/command.h"
 #include "cmd/format-option.h"
 #include "cmd/listen-options.h"
@@ -267,24 +266,6 @@ static struct record_path_options requested_output(const struct record_args *arg
     return wish;
 }
 
-/* mcp-recorder never redacts requests; warns about it. */
-static void warn_unredacted_requests(const struct redaction *r)
-{
-    uint64_t n = r->redactor.requests_kept;
-    struct buf text;
-
-    if (!n)
-        return;
-    buf_init(&text, 128);
-    units_write_count(&text, n, "message of the client contains",
-                      "messages of the client contain");
-    log_printf(&r->log, LOG_WARN,
-               "%s secrets: with --target they are not redacted (use --url or '--' to redact "
-               "them, or 'mcpreel redact')",
-               buf_z(&text));
-    buf_release(&text);
-}
-
 /* Records. Everything logged or written from here on passes the redaction. */
 static int record_with_redaction(const struct app *app, const struct record_args *args,
                                  const struct operands *in, struct record_settings *how,
@@ -324,7 +305,9 @@ static int record_with_redaction(const struct app *app, const struct record_args
         check_path_options(in, args, &place, e)) {
         redact_options_set_format(&redaction, place.format);
         code = record_kinds_run(&redacted, &place, how, &kinds, e);
-        warn_unredacted_requests(&redaction);
+        redact_options_warn_kept_requests(&redaction, "",
+                                          "with --target they are not redacted (use --url or "
+                                          "'--' to redact them, or 'mcpreel redact')");
     } else {
         code = app_exit_code(e);
     }

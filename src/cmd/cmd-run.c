@@ -217,6 +217,16 @@ static void show_result(struct run_one *o, const struct run_scenario *run)
     flush_lines(c);
 }
 
+/* mcp-recorder never redacts requests; warns about it. */
+static void warn_kept_requests(struct run_one *o)
+{
+    redact_options_warn_kept_requests(
+        &o->redaction,
+        arena_printf(&o->command->arena, "scenario '%.*s': ", STR_ARG(o->plan->name)).at,
+        "requests are recorded unchanged, as with mcp-recorder ('mcpreel redact' redacts "
+        "them)");
+}
+
 /* A recording that cannot be written fails its scenario only. */
 static void report_not_written(struct run_one *o, struct err *why)
 {
@@ -264,6 +274,8 @@ static bool record_one(struct run_one *o, const struct peer_target *target, stru
         show_result(o, &run);
     else
         report_not_written(o, &not_written);
+    if (run.written)
+        warn_kept_requests(o);
     c->spoke = c->spoke || run.spoke;
     if (!run.spoke && c->silence.kind == ERR_OK)
         c->silence = run.why;

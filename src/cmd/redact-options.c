@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/units.h"
 #include "redact/secret-args.h"
 #include "runtime/app.h"
 
@@ -205,6 +206,21 @@ bool redact_options_init(struct redaction *r, const struct app *app,
 void redact_options_set_format(struct redaction *r, const struct format *format)
 {
     redactor_hide_rule_names(&r->redactor, format == &cassette_format);
+}
+
+void redact_options_warn_kept_requests(const struct redaction *r, const char *where,
+                                       const char *why)
+{
+    uint64_t n = r->redactor.requests_kept;
+    struct buf text;
+
+    if (!n)
+        return;
+    buf_init(&text, 128);
+    units_write_count(&text, n, "message of the client contains",
+                      "messages of the client contain");
+    log_printf(&r->log, LOG_WARN, "%s%s secrets: %s", where, buf_z(&text), why);
+    buf_release(&text);
 }
 
 /* Adds the values of these variables; those that cannot be searched for are rejected

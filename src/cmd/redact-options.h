@@ -78,6 +78,11 @@ bool redact_options_check_pattern(const char *pattern, struct err *e) MUST_CHECK
 /* Sets the format that is written: a cassette has placeholders without names. */
 void redact_options_set_format(struct redaction *r, const struct format *format);
 
+/* Warns if client messages with secrets were kept, as mcp-recorder keeps them: `where` stands
+ * in front, `why` behind. */
+void redact_options_warn_kept_requests(const struct redaction *r, const char *where,
+                                       const char *why);
+
 /* Redacts an error that came before redact_options_init(), of a wrong option for instance:
  * the values of all variables that the command line names, as far as it can be parsed, and
  * credentials. */

@@ -74,6 +74,20 @@ def test_the_server_gets_folder_and_environment_and_its_responses_are_redacted(s
     assert request["params"]["arguments"] == {"t": "tok-5b1fe0a7c9d2"}
 
 
+@pytest.mark.parametrize("kind", ["cassette", "recording"])
+def test_secrets_in_requests_are_a_warning_of_their_scenario(scenarios, kind):
+    """As with mcp-recorder, requests are recorded as they are sent."""
+    call = {"call_tool": {"name": "x", "arguments": {"a": "${TOKEN}", "b": "key-123"}}}
+    three = {"two": {"actions": [call, call]}, "one": {"actions": [call]}, "none": {"actions": ["ping"]}}
+    ran = scenarios([], env={"TOKEN": SECRET}, scenarios=three, redact={"env": ["TOKEN"], "patterns": ["key-[0-9]+"]}, format=kind)
+    assert ran.code == 0, str(ran)
+    assert [line for line in ran.err.decode().splitlines() if "warning" in line] == [
+        f"mcpreel: warning: scenario '{name}': {count} secrets: requests are recorded unchanged, as with mcp-recorder ('mcpreel redact' redacts them)"
+        for name, count in (("two", "2 messages of the client contain"), ("one", "1 message of the client contains"))]
+    assert SECRET not in ran.err.decode() and "key-123" not in ran.err.decode()
+    assert SECRET in next(scenarios.cassette.parent.glob("one.*")).read_text()
+
+
 def test_server_requests_get_answers(scenarios):
     ran = scenarios([{"call_tool": {"name": "ask", "expect": {"$.result.answer.model": "m"}}}], answers={"sampling": {"model": "m"}})
     assert ran.code == 0, str(ran)
