@@ -547,33 +547,20 @@ static bool read_action(struct scenario_file *f, const struct yaml_value *v,
 /* Rejects references to values that no earlier action of the scenario saves. A file that saves
  * nothing has no references: {{x}} is text then, as in mcp-recorder. */
 
-struct saved_names {
-    const struct scenario_plan *plan;
-    size_t before; /* actions up to this one may have saved it */
-};
-
-static bool is_saved(const struct saved_names *s, struct str name)
-{
-    for (size_t i = 0; i < s->before; i++)
-        for (size_t k = 0; k < s->plan->actions[i].expect.save_count; k++)
-            if (str_eq(s->plan->actions[i].expect.saves[k].name, name))
-                return true;
-    return false;
-}
-
-static bool check_references(const struct scenario_file *f, const struct saved_names *s,
+/* `saved` has the names. */
+static bool check_references(const struct scenario_file *f, const struct map *saved,
                              const struct yaml_value *v, struct err *e)
 {
     struct str rest = v->type == YAML_TYPE_STRING ? v->text : STR_NONE, name;
 
     while (scenario_values_next_reference(&rest, &name))
-        if (!is_saved(s, name)) {
+        if (!map_get(saved, name)) {
             yaml_tree_error(&f->tree, v, ERR_INPUT, e,
                             "no action before this one saves a value '%.*s'", STR_ARG(name));
             return err_hint(e, "add it to 'save' of the action whose response has it");
         }
     for (size_t i = 0; i < v->count; i++)
-        if (!check_references(f, s,
+        if (!check_references(f, saved,
                               v->type == YAML_TYPE_LIST ? v->items[i] : v->members[i].value, e))
             return false;
     return true;
@@ -583,12 +570,19 @@ static bool check_plan_references(const struct scenario_file *f,
                                   const struct scenario_plan *plan,
                                   const struct yaml_value *actions, struct err *e)
 {
-    struct saved_names saved = { .plan = plan };
+    struct map saved;
+    bool ok = true;
 
-    for (; saved.before < plan->action_count; saved.before++)
-        if (!check_references(f, &saved, actions->items[saved.before], e))
-            return false;
-    return true;
+    map_init(&saved);
+    for (size_t i = 0; ok && i < plan->action_count; i++) {
+        const struct scenario_expect *x = &plan->actions[i].expect;
+
+        ok = check_references(f, &saved, actions->items[i], e);
+        for (size_t k = 0; k < x->save_count; k++)
+            map_put(&saved, x->saves[k].name, &x->saves[k]);
+    }
+    map_release(&saved);
+    return ok;
 }
 
 static bool saves_values(const struct scenario_file *f)

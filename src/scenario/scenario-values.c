@@ -15,10 +15,15 @@ void scenario_values_release(struct scenario_values *v)
     arena_release(&v->arena);
 }
 
+static bool is_name_char(char c)
+{
+    return ascii_is_letter(c) || ascii_is_digit(c) || c == '_';
+}
+
 bool scenario_values_is_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++)
-        if (!ascii_is_letter(name.at[i]) && !ascii_is_digit(name.at[i]) && name.at[i] != '_')
+        if (!is_name_char(name.at[i]))
             return false;
     return name.len > 0;
 }
@@ -31,19 +36,19 @@ void scenario_values_set(struct scenario_values *v, struct str name, struct str 
     map_put(&v->by_name, name, copy);
 }
 
-/* Parses a reference at the front of a text. Returns its length; 0: there is none. */
+/* Parses a reference at the front of a text. Returns its length; 0: there is none. Reads no
+ * further than the next '{', so that texts with many of them are read once. */
 static size_t parse_reference(struct str text, struct str *name)
 {
     size_t at = 2;
 
     if (!str_starts(text, STR("{{")))
         return 0;
-    while (at < text.len && text.at[at] != '}')
+    while (at < text.len && (is_name_char(text.at[at]) || ascii_is_blank(text.at[at])))
         at++;
     *name = str_trim(str_n(text.at + 2, at - 2));
-    if (at + 1 >= text.len || text.at[at + 1] != '}' || !scenario_values_is_name(*name))
-        return 0;
-    return at + 2;
+    return str_starts(str_skip(text, at), STR("}}")) && scenario_values_is_name(*name) ? at + 2
+                                                                                       : 0;
 }
 
 bool scenario_values_next_reference(struct str *text, struct str *name)
@@ -92,7 +97,7 @@ void scenario_values_fill(const struct scenario_values *v, struct str json, stru
 {
     size_t at = 0, used;
 
-    while (at < json.len) {
+    while (at < json.len && !to->full) {
         struct str name;
         const struct str *value;
 

@@ -3,7 +3,7 @@
 #include "terse.h"
 #include "test.h"
 
-enum { TEXT_MAX = 4096 };
+enum { TEXT_MAX = 4096, FILE_MAX = 4 << 20 };
 
 static void check(const char *json, const char *want)
 {
@@ -48,6 +48,8 @@ static void other_text_stays(void **state)
     check("{\"a\":{\"b\":{}}}", "{\"a\":{\"b\":{}}}");
     check("\"{{{id}}}\"", "\"{42}\"");
     check("\"{{id", "\"{{id");
+    check("\"{{id}", "\"{{id}");
+    check("\"{{id {{id}}\"", "\"{{id 42\"");
 }
 
 static void references_are_found(void **state)
@@ -63,6 +65,31 @@ static void references_are_found(void **state)
     assert_true(scenario_values_is_name(STR("a_1")));
     assert_false(scenario_values_is_name(STR("")));
     assert_false(scenario_values_is_name(STR("a-b")));
+}
+
+/* If the end of the text were searched for from each "{{", this would take minutes. */
+static void unclosed_references_are_read_once(void **state)
+{
+    static const struct str parts[] = { STR_INIT("{{"), STR_INIT("{{ a "), STR_INIT("{{a}") };
+    struct scenario_values v;
+    struct str rest, name;
+    struct buf text, to;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        scenario_values_init(&v);
+        buf_init(&text, FILE_MAX);
+        buf_init(&to, FILE_MAX);
+        while (text.len + parts[i].len < FILE_MAX)
+            buf_add(&text, parts[i]);
+        rest = buf_str(&text);
+        assert_false(scenario_values_next_reference(&rest, &name));
+        scenario_values_fill(&v, buf_str(&text), &to);
+        assert_str(buf_str(&to), buf_str(&text));
+        buf_release(&to);
+        buf_release(&text);
+        scenario_values_release(&v);
+    }
 }
 
 /* A value that does not fit makes the buffer full, and nothing is left half. */
@@ -88,6 +115,7 @@ int main(void)
         cmocka_unit_test(a_part_of_a_string_becomes_text),
         cmocka_unit_test(other_text_stays),
         cmocka_unit_test(references_are_found),
+        cmocka_unit_test(unclosed_references_are_read_once),
         cmocka_unit_test(the_size_is_that_of_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
