@@ -207,10 +207,18 @@ void remote_config_release(struct remote_config *r)
 
 const char *remote_config_mcp_recorder_url(const char *target, struct arena *a)
 {
-    struct str url = str_z(target);
+    struct str path, before, behind;
+    struct err invalid = ERR_NONE;
+    struct url url;
 
-    while (url.len && url.at[url.len - 1] == '/')
-        url.len--;
-    return str_ends(url, STR("/mcp")) ? arena_z(a, url)
-                                      : arena_printf(a, "%.*s/mcp", STR_ARG(url)).at;
+    if (!url_parse(&url, str_z(target), &invalid))
+        return target;
+    path = url.path;
+    before = str_n(target, (size_t)(path.at - target));
+    behind = str_z(path.at + path.len);
+    while (path.len && path.at[path.len - 1] == '/')
+        path.len--;
+    return arena_printf(a, "%.*s%.*s%s%.*s", STR_ARG(before), STR_ARG(path),
+                        str_ends(path, STR("/mcp")) ? "" : "/mcp", STR_ARG(behind))
+        .at;
 }

@@ -36,8 +36,9 @@ bool remote_config_read(struct remote_config *r, const struct app *app,
                         const struct remote_config_args *args, struct err *e) MUST_CHECK;
 void remote_config_release(struct remote_config *r);
 
-/* Returns the URL that mcp-recorder uses for a target: '/mcp' is appended unless it ends with
- * it, without slashes behind it. In `a`. */
+/* Returns the URL that mcp-recorder uses for a target: '/mcp' is appended to its path unless it
+ * ends with it, without slashes behind it. Query and fragment follow unchanged. In `a`; an
+ * invalid URL itself. */
 const char *remote_config_mcp_recorder_url(const char *target, struct arena *a);
 
 /* Returns whether the URL is https. */

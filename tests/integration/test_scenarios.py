@@ -234,6 +234,15 @@ def test_every_request_has_the_headers_of_its_scenario(scenarios, upstream):  # 
     assert len(set(seen)) == 2, seen
 
 
+@pytest.mark.parametrize("path, requested", [("", "/mcp"), ("/mcp/", "/mcp"), ("/mcp?key=s", "/mcp?key=s"), ("/abc?key=s#f", "/abc/mcp?key=s")])
+def test_a_target_gets_the_path_of_mcp_recorder(scenarios, upstream, path, requested):  # noqa: F811
+    server = upstream(session_server(lambda conn, request: conn.respond(json_=result(request.json["id"], {}))))
+    for options in [], ["--verify"]:
+        ran = scenarios(["ping"], *options, target=f"http://127.0.0.1:{server.port}{path}")
+        assert ran.code == 0, str(ran)
+    assert {request.target for request in server.requests} == {requested}
+
+
 def test_a_server_that_is_not_there_is_exit_code_4(scenarios):
     ran = scenarios(["ping"], target="http://127.0.0.1:9")
     assert ran.code == 4, str(ran)

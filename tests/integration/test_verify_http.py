@@ -101,15 +101,17 @@ def test_a_recording_over_stdio_is_verified_with_a_get_stream(mcpreel, run, upst
     assert ran.code == 1 and b"the server sent roots/list, which the recording does not have" in ran.out, str(ran)
 
 
-@pytest.mark.parametrize("path", ["", "/", "/mcp", "/mcp/", "/mcp//"])
-def test_a_target_may_end_with_slashes_as_with_mcp_recorder(path, mcpreel, run, upstream, tmp_path):
+@pytest.mark.parametrize("path, requested", [
+    *((path, "/mcp") for path in ("", "/", "/mcp", "/mcp/", "/mcp//")), ("/mcp?key=s", "/mcp?key=s"), ("/?key=s", "/mcp?key=s"),
+    ("?key=s#f", "/mcp?key=s"), ("/abc?to=/mcp", "/abc/mcp?to=/mcp")])
+def test_a_target_gets_the_path_of_mcp_recorder(path, requested, mcpreel, run, upstream, tmp_path):
     file = record(mcpreel, upstream, tmp_path / "s.jsonl", INITIALIZED, CALL)
     cassette = tmp_path / "s.json"
     assert run([mcpreel, "convert", file, "-o", cassette]).code == 0
     upstream.requests.clear()
     ran = run([mcpreel, "verify", "--cassette", cassette, "--target", f"http://127.0.0.1:{upstream.port}{path}"])
     assert b"Result: 3/3 passed, 0 failed" in ran.out + ran.err, str(ran)
-    assert {request.target for request in upstream.requests} == {"/mcp"}
+    assert {request.target for request in upstream.requests} == {requested}
 
 
 def test_each_session_has_the_streams_that_were_recorded_with_it(mcpreel, run, upstream, tmp_path):

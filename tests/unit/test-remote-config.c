@@ -243,6 +243,33 @@ static void secrets_are_not_sent_for_other_hosts(void **state)
     remote_config_release(&r);
 }
 
+static void assert_mcp_recorder_url(const char *target, const char *want)
+{
+    struct arena a = { 0 };
+
+    assert_str(str_z(remote_config_mcp_recorder_url(target, &a)), str_z(want));
+    arena_release(&a);
+}
+
+static void a_target_of_mcp_recorder_gets_its_path(void **state)
+{
+    (void)state;
+    assert_mcp_recorder_url("http://h", "http://h/mcp");
+    assert_mcp_recorder_url("http://h:80/", "http://h:80/mcp");
+    assert_mcp_recorder_url("http://h/mcp", "http://h/mcp");
+    assert_mcp_recorder_url("http://h/a/mcp//", "http://h/a/mcp");
+    assert_mcp_recorder_url("http://h/abc", "http://h/abc/mcp");
+    assert_mcp_recorder_url("http://mcp", "http://mcp/mcp");
+    assert_mcp_recorder_url("http://h/mcp?key=s", "http://h/mcp?key=s");
+    assert_mcp_recorder_url("http://h/?key=x", "http://h/mcp?key=x");
+    assert_mcp_recorder_url("http://h/abc/?key=x", "http://h/abc/mcp?key=x");
+    assert_mcp_recorder_url("http://u:p@h?key=x#frag", "http://u:p@h/mcp?key=x#frag");
+    assert_mcp_recorder_url("http://h/abc?to=/mcp", "http://h/abc/mcp?to=/mcp");
+    assert_mcp_recorder_url("http://h?to=a/", "http://h/mcp?to=a/");
+    assert_mcp_recorder_url("http://h#/mcp", "http://h/mcp#/mcp");
+    assert_mcp_recorder_url("nothing", "nothing");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +284,7 @@ int main(void)
         WITH_CLI(without_a_url_there_is_no_server),
         WITH_CLI(the_scheme_decides_whether_a_server_is_secure),
         WITH_CLI(secrets_are_not_sent_for_other_hosts),
+        cmocka_unit_test(a_target_of_mcp_recorder_gets_its_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
