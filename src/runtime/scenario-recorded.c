@@ -47,19 +47,6 @@ static bool is_same_subject(const struct action_search *s, struct json_val param
            json_is(json_get(params, str_z(a->kind->subject)), a->subject);
 }
 
-static bool fits(const struct action_search *s, struct json_val request, bool any_params)
-{
-    static const struct params_rules rules = { .include_meta = false };
-    static const struct params_mask nothing = { .count = 0 };
-    struct json_val params = json_get(request, STR("params"));
-
-    if (!s->action || !json_is(json_get(request, STR("method")), s->action->method))
-        return false;
-    if (any_params || s->has_references)
-        return is_same_subject(s, params);
-    return params_equal(params, s->params, &rules, nothing);
-}
-
 /* Returns whether mcpreel sends a request by itself: the handshake, a further page of the list
  * before it, or required input. */
 static bool needs_no_action(const struct action_search *s, struct json_val request)
@@ -71,6 +58,27 @@ static bool needs_no_action(const struct action_search *s, struct json_val reque
            json_exists(json_get(params, STR("inputResponses"))) ||
            (s->previous && s->previous->all_pages && json_is(method, s->previous->method) &&
             json_exists(json_get(params, STR("cursor"))));
+}
+
+/* A saved value may make any method of that of the action. */
+static bool is_same_method(const struct action_search *s, struct json_val request)
+{
+    return has_reference(s->action->method)
+               ? !needs_no_action(s, request)
+               : json_is(json_get(request, STR("method")), s->action->method);
+}
+
+static bool fits(const struct action_search *s, struct json_val request, bool any_params)
+{
+    static const struct params_rules rules = { .include_meta = false };
+    static const struct params_mask nothing = { .count = 0 };
+    struct json_val params = json_get(request, STR("params"));
+
+    if (!s->action || !is_same_method(s, request))
+        return false;
+    if (any_params || s->has_references)
+        return is_same_subject(s, params);
+    return params_equal(params, s->params, &rules, nothing);
 }
 
 static struct place_in_recording first_place(const struct verify_recording *r, uint32_t session)

@@ -547,11 +547,11 @@ static bool read_action(struct scenario_file *f, const struct yaml_value *v,
 /* Rejects references to values that no earlier action of the scenario saves. A file that saves
  * nothing has no references: {{x}} is text then, as in mcp-recorder. */
 
-/* `saved` has the names. */
-static bool check_references(const struct scenario_file *f, const struct map *saved,
-                             const struct yaml_value *v, struct err *e)
+/* Checks the text of a value or key. `saved` has the names. */
+static bool check_text_references(const struct scenario_file *f, const struct map *saved,
+                                  const struct yaml_value *v, struct err *e)
 {
-    struct str rest = v->type == YAML_TYPE_STRING ? v->text : STR_NONE, name;
+    struct str rest = v->text, name;
 
     while (scenario_values_next_reference(&rest, &name))
         if (!map_get(saved, name)) {
@@ -559,10 +559,23 @@ static bool check_references(const struct scenario_file *f, const struct map *sa
                             "no action before this one saves a value '%.*s'", STR_ARG(name));
             return err_hint(e, "add it to 'save' of the action whose response has it");
         }
-    for (size_t i = 0; i < v->count; i++)
-        if (!check_references(f, saved,
-                              v->type == YAML_TYPE_LIST ? v->items[i] : v->members[i].value, e))
+    return true;
+}
+
+static bool check_references(const struct scenario_file *f, const struct map *saved,
+                             const struct yaml_value *v, struct err *e)
+{
+    if (v->type == YAML_TYPE_STRING && !check_text_references(f, saved, v, e))
+        return false;
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->type == YAML_TYPE_LIST) {
+            if (!check_references(f, saved, v->items[i], e))
+                return false;
+        } else if (!check_text_references(f, saved, v->members[i].key, e) ||
+                   !check_references(f, saved, v->members[i].value, e)) {
             return false;
+        }
+    }
     return true;
 }
 

@@ -14,8 +14,8 @@
 
 struct scenario_action {
     const struct scenario_action_kind *kind;
-    struct str method, subject;
-    struct str params; /* JSON, may have references to saved values; empty: none */
+    struct str method, subject; /* may have references to saved values */
+    struct str params;          /* JSON, may have references to saved values; empty: none */
     bool all_pages;
     struct scenario_expect expect;
     uint32_t line;

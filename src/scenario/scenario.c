@@ -25,7 +25,7 @@ static struct call_verdict make_verdict(struct scenario *s, enum verdict_kind ki
         const struct scenario_action *a = &s->plan->actions[s->action];
 
         v.line = a->line;
-        v.method = a->method;
+        v.method = s->method.len ? buf_str(&s->method) : a->method;
         v.subject = a->subject;
     }
     return v;
@@ -38,6 +38,7 @@ static void block_rest(struct scenario *s)
 
     s->failed = true;
     s->state = SCENARIO_ACTION;
+    buf_clear(&s->method);
     for (s->action = next; s->action < s->plan->action_count; s->action++) {
         struct call_verdict v = make_verdict(s, VERDICT_BLOCKED);
 
@@ -138,6 +139,36 @@ static void send_discover(struct scenario *s)
     buf_release(&params);
 }
 
+/* Sets the method of the current action. That of a raw request may refer to saved values; a
+ * value that is no string becomes its JSON. */
+static void fill_method(struct scenario *s)
+{
+    struct str method = s->plan->actions[s->action].method, rest = method, name;
+    struct json_fault fault;
+    struct json_val value;
+    struct json j;
+    struct buf filled;
+
+    buf_clear(&s->method);
+    if (!scenario_values_next_reference(&rest, &name)) {
+        buf_add(&s->method, method);
+        return;
+    }
+    json_init(&j);
+    buf_init(&filled, PARAMS_MAX);
+    scenario_values_fill(&s->values, json_write_str_in(&s->arena, method), &filled);
+    s->method.full = filled.full;
+    if (!filled.full) {
+        if (!json_scan(&j, buf_str(&filled), &fault))
+            BUG("saved values are JSON");
+        value = json_root(&j);
+        buf_add(&s->method, json_type(value) == JSON_STRING ? json_text(value, &s->arena)
+                                                            : json_raw(value));
+    }
+    buf_release(&filled);
+    json_release(&j);
+}
+
 /* Sends the request of the current action, with the cursor of the last page if there is one. */
 static void send_action(struct scenario *s)
 {
@@ -150,12 +181,12 @@ static void send_action(struct scenario *s)
     else
         scenario_values_fill(&s->values, a->params, &params);
     complete_params(s, &params);
-    if (params.full) {
+    if (params.full || s->method.full) {
         struct call_verdict v = make_verdict(s, VERDICT_FAILED);
 
         fail(s, &v, FAILURE_PROTOCOL, STR("the request is too large with its saved values"));
     } else {
-        mcp_session_request(&s->mcp, a->method, buf_str(&params));
+        mcp_session_request(&s->mcp, buf_str(&s->method), buf_str(&params));
     }
     buf_release(&params);
 }
@@ -175,6 +206,7 @@ static void start_action(struct scenario *s)
     buf_clear(&s->items);
     buf_clear(&s->cursor);
     if (s->action < s->plan->action_count) {
+        fill_method(s);
         send_action(s);
         return;
     }
@@ -448,6 +480,7 @@ void scenario_init(struct scenario *s, const struct scenario_plan *plan, uint32_
     s->mcp.first_id = 0;
     scenario_values_init(&s->values);
     json_init(&s->merged);
+    buf_init(&s->method, PARAMS_MAX);
     buf_init(&s->items, LIST_MAX);
     buf_init(&s->cursor, LIST_MAX);
     buf_init(&s->merged_text, 2 * (size_t)LIST_MAX);
@@ -463,6 +496,7 @@ void scenario_release(struct scenario *s)
     mcp_session_release(&s->mcp);
     scenario_values_release(&s->values);
     json_release(&s->merged);
+    buf_release(&s->method);
     buf_release(&s->items);
     buf_release(&s->cursor);
     buf_release(&s->merged_text);

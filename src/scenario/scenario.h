@@ -55,6 +55,7 @@ struct scenario {
     struct buf rejection;    /* why initialize was rejected; empty: it was not */
     struct buf capabilities; /* of the client: a JSON object */
     size_t action;           /* SCENARIO_ACTION: the current one */
+    struct buf method;       /* of its request; empty: none was sent */
     uint32_t number;         /* of the last verdict */
     uint64_t responses;      /* that came */
     bool failed;             /* set with the first failed verdict */

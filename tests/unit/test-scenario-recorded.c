@@ -133,6 +133,18 @@ static void params_with_saved_values_are_not_compared(void **state)
                    "4 missing tools/call sub\n");
 }
 
+static void methods_with_saved_values_are_not_compared(void **state)
+{
+    (void)state;
+    assert_changes("list_tools: {pages: all, save: {n: $.result.x}},\n"
+                   "{raw: {method: 'tools/{{n}}', params: {name: add, arguments: {n: 1}}}},\n"
+                   "{raw: {method: '{{n}}'}}",
+                   "");
+    assert_changes("list_tools: {pages: all, save: {n: $.result.x}},\n" ADD
+                   ",\nping,\n{raw: {method: '{{n}}'}}",
+                   "6 missing {{n}}\n");
+}
+
 static void recorded_responses_are_as_expected(void **state)
 {
     (void)state;
@@ -175,6 +187,7 @@ int main(void)
         IN_TEMP_DIR(equal_requests_in_order_are_no_change),
         IN_TEMP_DIR(other_params_and_missing_requests_are_changes),
         IN_TEMP_DIR(recorded_requests_without_an_action_are_changes),
+        IN_TEMP_DIR(methods_with_saved_values_are_not_compared),
         IN_TEMP_DIR(recorded_responses_are_as_expected),
         IN_TEMP_DIR(expectations_of_unknown_values_are_not_compared),
         IN_TEMP_DIR(a_recording_may_have_several_sessions),

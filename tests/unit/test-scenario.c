@@ -128,6 +128,27 @@ static void saved_values_are_sent(void **state)
     end(&r);
 }
 
+static void saved_values_are_in_the_method(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin_session(&r, TOP "      - ping: {save: {id: $.result.id, all: $.result}}\n"
+                          "      - raw: {method: \"x/{{id}}\", params: {\"{{id}}\": 1}}\n"
+                          "      - raw: {method: \"{{all}}\", save: {id: $.result}}\n");
+    engine_run_terse(&r.run, "{'id':1,'result':{'id':'a\\u00e9'}}");
+    assert_actions(&r.run,
+                   "2 passed line 5: a: ping\n"
+                   "<< {'jsonrpc':'2.0','id':2,'method':'x/aé','params':{'a\\u00e9':1}}\n");
+    engine_run_terse(&r.run, "{'id':2,'result':3}");
+    assert_actions(&r.run,
+                   "3 passed line 6: a: x/aé\n"
+                   "<< {'jsonrpc':'2.0','id':3,'method':'{\\'id\\':\\'a\\\\u00e9\\'}'}\n");
+    engine_run_terse(&r.run, "{'id':3,'result':3}");
+    assert_actions(&r.run, "4 passed line 7: a: {\"id\":\"a\\u00e9\"}\nfinish 0\n");
+    end(&r);
+}
+
 static void all_pages_are_one_list(void **state)
 {
     struct rig r;
@@ -359,6 +380,7 @@ int main(void)
         cmocka_unit_test(actions_are_sent_one_after_the_other),
         cmocka_unit_test(a_value_that_is_not_as_expected_blocks_the_rest),
         cmocka_unit_test(saved_values_are_sent),
+        cmocka_unit_test(saved_values_are_in_the_method),
         cmocka_unit_test(all_pages_are_one_list),
         cmocka_unit_test(a_cursor_that_repeats_is_a_failure),
         cmocka_unit_test(no_response_is_a_failure),
