@@ -564,6 +564,8 @@ static int end_report(struct verify_file *f, int64_t start_us, bool ok, const st
     if (ok) {
         report_nothing_verified(f);
         report_unused_updates(f);
+    } else { /* the calls that passed must not look like all */
+        report_run_error(f, "not-verified", str_z(e->msg), str_z(e->hint));
     }
     c->totals.duration_us = clock_mono_us() - start_us;
     result.exit_code = !ok ? app_exit_code(e) : all_passed(c) ? EXIT_OK : EXIT_FINDINGS;

@@ -112,28 +112,73 @@ static bool run_session(struct run_verify *r, uint32_t session, bool *spoke,
     return ok;
 }
 
+static void put_nowhere(struct action_sink *self, const struct action *a)
+{
+    (void)self;
+    (void)a; /* nothing is sent to a server that does not run */
+}
+
+/* Gives verdicts to the calls of all sessions from `session` on, which are not run: they are
+ * blocked for the reason `why`. */
+static void block_sessions(struct run_verify *r, uint32_t session, struct str why)
+{
+    struct action_sink nowhere = { put_nowhere };
+    struct verify engine;
+
+    for (; session < r->config.index->session_count; session++) {
+        if (!verify_has_requests(&r->config, session))
+            continue;
+        verify_init(&engine, &r->config, session, r->last_number + 1, &nowhere, r->events,
+                    r->to);
+        verify_abandon(&engine, why);
+        r->last_number = engine.last_number;
+        verify_release(&engine);
+    }
+}
+
+/* Runs the sessions one after another, until an error or a signal. `*any_spoke` is whether the
+ * server responded in one of them. */
+static bool run_sessions(struct run_verify *r, bool *any_spoke, struct err *silence,
+                         struct err *e)
+{
+    uint32_t i;
+    bool spoke;
+
+    for (i = 0; i < r->config.index->session_count && !r->interrupted; i++) {
+        if (!verify_has_requests(&r->config, i))
+            continue;
+        if (r->before && !run_before(r, e)) {
+            block_sessions(r, i, STR("'--before' failed"));
+            return false;
+        }
+        r->sessions++;
+        if (!run_session(r, i, &spoke, silence, e)) {
+            block_sessions(r, i + 1,
+                           e->kind == ERR_PEER ? STR("the server could not be started")
+                                               : STR("the recording cannot be read"));
+            return false;
+        }
+        *any_spoke = *any_spoke || spoke;
+    }
+    if (r->interrupted)
+        block_sessions(r, i, STR("interrupted"));
+    return true;
+}
+
 bool run_verify_run(struct run_verify *r, struct err *e)
 {
     struct err silence = ERR_NONE;
     struct wait_ready ready = { .app = r->app,
                                 .target = &r->target,
                                 .limit_us = r->wait_ready_us };
-    bool any_spoke = false, spoke;
+    bool any_spoke = false;
 
     r->config.http = r->target.remote != NULL;
     if (!wait_ready_run(&ready, e))
         return false;
     r->interrupted = ready.interrupted;
-    for (uint32_t i = 0; i < r->config.index->session_count && !r->interrupted; i++) {
-        if (!verify_has_requests(&r->config, i))
-            continue;
-        if (r->before && !run_before(r, e))
-            return false;
-        r->sessions++;
-        if (!run_session(r, i, &spoke, &silence, e))
-            return false;
-        any_spoke = any_spoke || spoke;
-    }
+    if (!run_sessions(r, &any_spoke, &silence, e))
+        return false;
     if (!any_spoke && !r->interrupted && silence.kind != ERR_OK) {
         *e = silence;
         return false;

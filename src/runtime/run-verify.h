@@ -27,7 +27,8 @@ struct run_verify {
 
 /* Runs all sessions. ERR_PEER if the server could not be started, reached or spoken to in any
  * session, or if the command of `before` failed; ERR_INPUT or ERR_IO if the recording could not
- * be read. Verdicts that are known were given in any case. */
+ * be read. After such an error, or a signal, no further session is run; its calls are blocked,
+ * so that every call has a verdict. */
 bool run_verify_run(struct run_verify *r, struct err *e) MUST_CHECK;
 
 #endif

@@ -541,6 +541,52 @@ def test_a_recording_that_cannot_be_verified_is_an_error_in_the_report_of_the_ot
     assert alone.code == 3 and not (tmp_path / "alone.xml").exists()
 
 
+@pytest.fixture
+def two_sessions(mcpreel, run, session, tmp_path):
+    """A recording with two sessions of the demo server."""
+    file = tmp_path / "two.jsonl"
+    assert run([mcpreel, "convert", session, session, "-o", file]).code == 0
+    return file
+
+
+# The second session cannot be verified: its command fails, or the server is not there any more.
+@pytest.mark.parametrize("script, expected_text", [
+    ("test ! -e begun && touch begun", "'--before' failed: 'test ! -e begun && touch begun' ended with exit code 1"),
+    ("test -e server || cp -p MCPREEL server; test ! -e begun || rm server; touch begun", "cannot start server './server': no such file or directory"),
+], ids=["before", "start"])
+def test_a_session_that_could_not_be_verified_is_in_every_report(mcpreel, run, two_sessions, tmp_path, script, expected_text):
+    where = {name: tmp_path / f"report.{name}" for name in ("json", "junit", "github", "markdown", "sarif")}
+    options = [word for name, file in where.items() for word in ("--report", f"{name}={file}")]
+    script = script.replace("MCPREEL", shlex.quote(str(mcpreel)))
+    command = ["./server", "demo", "server"] if "server" in script else [mcpreel, "demo", "server"]
+    ran = run([mcpreel, "verify", "--before", script, *options, two_sessions, "--", *command], cwd=tmp_path)
+    assert ran.code == 4 and expected_text in ran.err.decode(), str(ran)
+    assert "9 passed · 9 blocked · 1 error" in ran.out.decode(), str(ran)
+    suite = xml.parse(where["junit"]).getroot().find("testsuite")
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["19", "1", "0", "9"]
+    report = json.loads(where["json"].read_text())
+    assert [call["session"] for call in report["calls"] if call["verdict"] == "blocked"] == [2] * 9
+    assert [finding["rule"] for finding in report["findings"]] == ["not-verified"] and expected_text in report["findings"][0]["message"]
+    assert report["exit_code"] == 4 and report["summary"]["errors"] == 1
+    assert where["github"].read_text().count("::error ") == 1 and expected_text in where["markdown"].read_text()
+    assert [one["ruleId"] for one in json.loads(where["sarif"].read_text())["runs"][0]["results"]] == ["not-verified"]
+
+
+# A command that dies of SIGTERM, and one that ends well after it; in the second session, so that there is a report.
+@pytest.mark.parametrize("trap", ["", "trap 'exit 0' TERM; "], ids=["dies", "ends well"])
+def test_ctrl_c_during_the_command_before_a_session_ends_the_run(mcpreel, two_sessions, tmp_path, trap):
+    script = f"{trap}test -e begun && touch waiting && while :; do sleep 0.05; done; touch begun"
+    with subprocess.Popen([mcpreel, "verify", "--before", script, "--report", f"junit={tmp_path / 'r.xml'}", two_sessions, "--",
+                           mcpreel, "demo", "server"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        eventually((tmp_path / "waiting").exists)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 5 and err == "mcpreel: interrupted by signal 2\n" and "9 passed · 9 blocked · 1 error" in out, out + err
+    assert "blocked: interrupted" in out and "✗ interrupted by signal 2" in out, out
+    suite = xml.parse(tmp_path / "r.xml").getroot().find("testsuite")
+    assert [suite.get(name) for name in ("tests", "failures", "skipped")] == ["19", "1", "9"]
+
+
 def test_json_has_one_object_for_each_recording_also_for_an_unusable_one(mcpreel, run, session, demo, tmp_path):
     files = [tmp_path / "missing.jsonl", session]
     ran = run([mcpreel, "--json", "verify", *files, "--", *demo])

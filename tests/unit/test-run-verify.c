@@ -196,7 +196,27 @@ static void a_failing_before_command_ends_the_run(void **state)
     assert_false(run_script(&r, INITIALIZE ANSWER("1") "cat >/dev/null"));
     assert_int_equal(r.error.kind, ERR_PEER);
     assert_non_null(strstr(r.error.msg, "'--before' failed: 'exit 9' ended with exit code 9"));
-    assert_int_equal(r.seen.len, 0);
+    assert_str(buf_str(&r.seen), STR("1.1 initialize blocked: '--before' failed\n"
+                                     "1.2 tools/call blocked: '--before' failed\n"));
+    assert_int_equal(r.run.sessions, 0);
+    end(&r);
+}
+
+static void sessions_that_are_not_run_have_verdicts(void **state)
+{
+    char name[] = "/nowhere/at/all";
+    char *argv[] = { name, NULL };
+    struct rig r;
+
+    (void)state;
+    load(&r, SESSION("a") SESSION("b"));
+    r.run.target.argv = argv;
+    assert_false(run_verify_run(&r.run, &r.error));
+    assert_str(buf_str(&r.seen),
+               STR("1.1 initialize blocked: the server could not be started\n"
+                   "1.2 tools/call blocked: the server could not be started\n"
+                   "2.3 initialize blocked: the server could not be started\n"
+                   "2.4 tools/call blocked: the server could not be started\n"));
     end(&r);
 }
 
@@ -221,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_server_that_hangs_is_not_reported_as_ended),
         cmocka_unit_test(a_server_that_cannot_be_started_is_an_error),
         cmocka_unit_test(a_failing_before_command_ends_the_run),
+        cmocka_unit_test(sessions_that_are_not_run_have_verdicts),
         cmocka_unit_test(a_before_command_may_be_slow_and_read_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
