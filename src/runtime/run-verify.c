@@ -28,9 +28,9 @@ static bool run_before(struct run_verify *r, struct err *e)
 
     run_client_init(&shell, r->app, step_before, NULL, LOG_INFO);
     ok = run_client_run(&shell, &target, &options, e);
-    if (ok) {
+    r->interrupted = shell.interrupted;
+    if (ok && !r->interrupted) { /* else the signal has ended the command, however it exits */
         end = run_client_outcome(&shell);
-        r->interrupted = shell.interrupted;
         if (end->signum)
             ok = err_set(e, ERR_PEER, "'--before' failed: signal %d ended '%s'", end->signum,
                          r->before);
@@ -151,6 +151,8 @@ static bool run_sessions(struct run_verify *r, bool *any_spoke, struct err *sile
             block_sessions(r, i, STR("'--before' failed"));
             return false;
         }
+        if (r->interrupted)
+            break;
         r->sessions++;
         if (!run_session(r, i, &spoke, silence, e)) {
             block_sessions(r, i + 1,
