@@ -73,8 +73,6 @@ void run_client_release(struct run_client *c)
 
 static void run(struct run_client *c, const struct run_client_options *options)
 {
-    struct signals *signals =
-        options->stop_on_signal ? signals_watch(c->loop, on_signal, c) : NULL;
     struct timer *limit = timer_new(c->loop, on_timeout, c);
 
     if (options->limit_ms)
@@ -82,16 +80,23 @@ static void run(struct run_client *c, const struct run_client_options *options)
     driver_dispatch(&c->driver, (struct event){ .kind = EVENT_OPENED });
     loop_run(c->loop);
     timer_close(limit);
-    signals_close(signals);
 }
 
 bool run_client_run(struct run_client *c, const struct peer_target *target,
                     const struct run_client_options *options, struct err *e)
 {
+    /* Before the start: a process that runs must not lose us to a signal. */
+    struct signals *signals =
+        options->stop_on_signal ? signals_watch(c->loop, on_signal, c) : NULL;
+    bool started;
+
     c->server.no_get_stream = options->no_get_stream;
-    if (!peer_lines_start(&c->server, c->loop, target, e))
+    started = peer_lines_start(&c->server, c->loop, target, e);
+    if (started)
+        run(c, options);
+    signals_close(signals);
+    if (!started)
         return false;
-    run(c, options);
     if (c->timed_out && !c->interrupted) {
         char text[CLOCK_TEXT_SIZE];
         struct str how_long = clock_format_duration(text, (int64_t)options->limit_ms * 1000);
