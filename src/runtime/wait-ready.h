@@ -1,6 +1,7 @@
 /* runtime/wait-ready.h - waits until an HTTP server can be reached: --wait-ready.
  *
- * Any HTTP response to a ping will do. A server that is a process is not waited for. */
+ * Any HTTP response to a ping will do, except 502, 503 and 504, which a proxy sends as long as
+ * the server behind it is not there. A server that is a process is not waited for. */
 #ifndef RUNTIME_WAIT_READY_H
 #define RUNTIME_WAIT_READY_H
 

@@ -1,4 +1,6 @@
 """verify with HTTP servers: which HTTP requests it sends."""
+import signal
+import subprocess
 import threading
 import time
 
@@ -133,6 +135,58 @@ def test_each_session_has_the_streams_that_were_recorded_with_it(mcpreel, run, u
     ran = run([mcpreel, "verify", "--url", upstream.url, tmp_path / "a.jsonl"])
     assert ran.code == 0, str(ran)
     assert [request.method for request in upstream.requests].count("GET") == 1
+
+
+def test_a_server_that_is_slow_is_waited_for_no_longer_than_the_user_says(mcpreel, run, upstream, tmp_path):
+    """It responds to the first probe after four seconds, when the wait is over."""
+    file = record(mcpreel, upstream, tmp_path / "a.jsonl", INITIALIZED, CALL)
+
+    def serve_late(conn):
+        if conn.request():
+            time.sleep(4)
+            conn.respond(405)
+
+    server = Upstream(serve_late)
+    try:
+        ran = run([mcpreel, "verify", "--wait-ready", "200ms", "--url", server.url, file])
+    finally:
+        server.close()
+    assert ran.code == 4 and b"could not be reached in time" in ran.err and ran.out == b"", str(ran)
+
+
+@pytest.mark.parametrize("status", [502, 503, 504])
+def test_a_proxy_without_its_server_is_not_ready(mcpreel, run, upstream, tmp_path, status):
+    file = record(mcpreel, upstream, tmp_path / "a.jsonl", INITIALIZED, CALL)
+    left = [3]
+
+    def serve_after_some_errors(conn):
+        while request := conn.request():
+            if left[0]:
+                left[0] -= 1
+                conn.respond(status)
+            else:
+                respond(conn, request.json if request.body else {})
+
+    server = Upstream(serve_after_some_errors)
+    try:
+        ran = run([mcpreel, "verify", "--wait-ready", "20s", "--url", server.url, file])
+        left[0] = 10**9
+        never = run([mcpreel, "verify", "--wait-ready", "300ms", "--url", server.url, file])
+    finally:
+        server.close()
+    assert ran.code == 0 and b"2 passed" in ran.out, str(ran)
+    assert never.code == 4 and f"was not ready in time: HTTP {status}".encode() in never.err and never.out == b"", str(never)
+
+
+def test_ctrl_c_ends_the_wait_for_a_server(mcpreel, upstream, tmp_path):
+    """Between two probes, where it is nearly all the time."""
+    file = record(mcpreel, upstream, tmp_path / "a.jsonl", INITIALIZED, CALL)
+    with subprocess.Popen([mcpreel, "verify", "--wait-ready", "60s", "--url", "http://127.0.0.1:9", file], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 5 and out == "" and err.endswith("mcpreel: interrupted by signal 2\n"), out + err
 
 
 @pytest.mark.parametrize("status, words", [(401, b"the server requires a login (status 401): send credentials with --header-env"),
