@@ -78,6 +78,7 @@ static void rebuild(struct map *m)
             m->entries[kept++] = m->entries[i];
     }
     m->used = kept;
+    m->first = 0;
     if (!m->entry_cap || kept > m->entry_cap / 4 * 3) {
         m->entry_cap = m->entry_cap ? m->entry_cap * 2 : MAP_FIRST_CAP;
         BUG_IF(m->entry_cap > UINT32_MAX);
@@ -132,12 +133,14 @@ void *map_remove(struct map *m, struct str key)
     free_key(entry);
     *entry = (struct map_entry){ .hash = entry->hash, .removed = true };
     m->count--;
+    while (m->first < m->used && m->entries[m->first].removed)
+        m->first++; /* so that a caller which removes the oldest ones does not search them */
     return value;
 }
 
 struct map_entry *map_next(const struct map *m, const struct map_entry *prev)
 {
-    for (size_t i = prev ? (size_t)(prev - m->entries) + 1 : 0; i < m->used; i++) {
+    for (size_t i = prev ? (size_t)(prev - m->entries) + 1 : m->first; i < m->used; i++) {
         if (!m->entries[i].removed)
             return &m->entries[i];
     }

@@ -26,6 +26,7 @@ struct map {
     struct map_entry *entries;
     uint32_t *slots; /* index into entries + 1; 0: free */
     size_t count, used, entry_cap, slot_count;
+    size_t first; /* all entries before this one are removed */
     uint64_t seed;
 };
 
