@@ -45,28 +45,28 @@ void rebind_release(struct rebind *r)
     arena_release(&r->arena);
 }
 
-static void drop_oldest(struct map *m)
+/* Makes room for another value. Returns what the map had for the oldest one, or NULL. */
+static void *make_room(struct rebind *r, struct map *m)
 {
-    struct map_entry *e = map_next(m, NULL);
-
-    map_remove(m, e->key);
+    if (m->count < REBIND_MAX)
+        return NULL;
+    r->dropped++;
+    return map_remove(m, map_next(m, NULL)->key);
 }
 
 static struct rebind_value *put_value(struct rebind *r, struct str key, struct str live,
                                       struct rebind_loss loss)
 {
     struct rebind_value *v = mem_alloc(sizeof *v + live.len);
+    struct rebind_value *old = map_remove(&r->values, key);
 
     memcpy(v->text, live.at ? live.at : "", live.len);
     v->live = str_n(v->text, live.len);
     v->loss = loss;
     v->generated = false;
-    free(map_remove(&r->values, key));
-    if (r->values.count >= REBIND_MAX) {
-        free(map_next(&r->values, NULL)->value);
-        drop_oldest(&r->values);
-        r->dropped++;
-    }
+    v->used = old && old->used;
+    free(old);
+    free(make_room(r, &r->values));
     map_put(&r->values, key, v);
     return v;
 }
@@ -448,11 +448,15 @@ static void use_words(const struct pair_walk *w, struct str text, bool at_user_p
 static void add_client_value(const struct pair_walk *w, struct str key)
 {
     struct rebind *r = w->rebind;
+    struct rebind_value *bound = map_get(&r->values, key);
 
-    if (map_get(&r->values, key))
+    if (bound) {
+        bound->used = true;
         return;
-    if (r->client_values.count >= REBIND_MAX)
-        drop_oldest(&r->client_values);
+    }
+    if (map_get(&r->client_values, key))
+        return;
+    make_room(r, &r->client_values);
     map_put(&r->client_values, key, r);
 }
 
@@ -472,20 +476,32 @@ static bool note_client_value(void *arg, struct json_location at, struct json_va
 static bool note_later_value(void *arg, struct json_location at, struct json_val v)
 {
     struct rebind *r = arg;
+    void *request = (void *)r->noted;
     uint64_t hash;
 
     (void)at;
-    if (!is_scalar(v) || r->later.count >= REBIND_MAX)
+    if (!is_scalar(v))
         return true;
     hash = hash_bytes(mcp_id_key(v, &r->arena), 0);
-    map_put(&r->later, map_number_key(&hash), r);
+    if (map_get(&r->later, map_number_key(&hash)) == request)
+        return true;
+    map_remove(&r->later, map_number_key(&hash)); /* it becomes the newest one */
+    make_room(r, &r->later);
+    map_put(&r->later, map_number_key(&hash), request);
     return true;
 }
 
 void rebind_note_later(struct rebind *r, struct json_val params)
 {
     arena_clear(&r->arena);
+    r->noted++;
     each_scalar(params, note_later_value, r);
+}
+
+bool rebind_has_room(const struct rebind *r)
+{
+    return r->later.count < REBIND_MAX ||
+           (uintptr_t)map_next(&r->later, NULL)->value <= r->sent;
 }
 
 void rebind_note_request(struct rebind *r, struct json_val params)
@@ -493,6 +509,7 @@ void rebind_note_request(struct rebind *r, struct json_val params)
     struct pair_walk w = { .rebind = r, .use = add_client_value };
 
     arena_clear(&r->arena);
+    r->sent++;
     each_scalar(params, note_client_value, &w);
 }
 
@@ -542,9 +559,13 @@ static void walk_response(struct pair_walk *w, struct str method, struct json_va
 
 static void confirm_value(const struct pair_walk *w, struct str key)
 {
+    struct rebind *r = w->rebind;
     uint64_t hash = hash_bytes(key, 0);
 
-    map_put(&w->rebind->confirmed, map_number_key(&hash), w->rebind);
+    if (map_get(&r->confirmed, map_number_key(&hash)))
+        return;
+    make_room(r, &r->confirmed);
+    map_put(&r->confirmed, map_number_key(&hash), r);
 }
 
 void rebind_confirm(struct rebind *r, struct str method, struct json_val response)
@@ -577,7 +598,7 @@ static struct str live_of(const struct rebind *r, struct str key)
 {
     const struct rebind_value *v = key.len ? map_get(&r->values, key) : NULL;
 
-    return v && v->generated && is_used_later(r, key) ? v->live : STR_NONE;
+    return v && v->generated && (v->used || is_used_later(r, key)) ? v->live : STR_NONE;
 }
 
 static bool is_bound_word(void *arg, struct str was, struct str is)

@@ -11,8 +11,11 @@
  * A value that the client sent before a response had it is the client's own, and is never
  * bound; neither is one that was a word of its texts. A value that would be bound, but whose
  * call failed or was not sent, is unavailable: requests that need it are blocked. The first
- * call whose response had it decides. At most REBIND_MAX values are kept; the oldest go first,
- * and are counted.
+ * call whose response had it decides.
+ *
+ * The values of requests are noted before the responses come that may have them, as far ahead
+ * as there is room. At most REBIND_MAX values of a kind are kept; the oldest go first, and are
+ * counted.
  *
  * A bound value that a later recorded request has, and that looks generated, was made by the
  * server for the session, so that another live value is no difference (rebind_explains()). It
@@ -43,6 +46,7 @@ struct rebind_value {
     struct str live;         /* JSON; empty: unavailable */
     struct rebind_loss loss; /* why it is unavailable */
     bool generated;          /* it looks generated */
+    bool used;               /* a request had it after it was bound */
     char text[];             /* storage of `live` */
 };
 
@@ -51,21 +55,27 @@ struct rebind {
     struct map client_values; /* keys of values that the client made; the value is not used */
     struct map confirmed;     /* hashes of keys of values that later requests have, and that
                                  were in a live response; the same */
-    struct map later; /* hashes of keys of all values in requests of the session; the same */
+    struct map later;     /* hashes of keys of values in requests, those ahead included, to the
+                             number of the last noted request that has it; in this order */
+    uintptr_t noted;      /* requests that rebind_note_later() has seen */
+    uintptr_t sent;       /* requests that rebind_note_request() has seen */
     struct map proposals; /* key of a recorded value that is not bound to the struct str of its
                              path, in `paths` */
     struct arena paths;
     const struct compare_rules *rules; /* borrowed; has the paths of the user */
-    uint64_t dropped;   /* values that were bound and dropped because of the limit */
-    struct arena arena; /* for one call of a function below */
+    uint64_t dropped;                  /* values that were dropped because of the limit */
+    struct arena arena;                /* for one call of a function below */
 };
 
 void rebind_init(struct rebind *r, const struct compare_rules *rules);
 void rebind_release(struct rebind *r);
 
-/* Notes the values of a recorded request of the session; to be called for all of them before
- * the first one is sent. */
+/* Notes the values of a recorded request that will be sent; to be called for all of them in
+ * order, each one before rebind_note_request(), and as early as rebind_has_room() allows. */
 void rebind_note_later(struct rebind *r, struct json_val params);
+
+/* Returns whether another request can be noted without dropping values of those ahead. */
+bool rebind_has_room(const struct rebind *r);
 
 /* Notes the values of a recorded request that is about to be sent. */
 void rebind_note_request(struct rebind *r, struct json_val params);

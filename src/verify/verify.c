@@ -51,6 +51,7 @@ void verify_init(struct verify *s, const struct verify_config *config, uint32_t 
                           .to = to,
                           .session = session,
                           .item = index_order_first(config->order, session),
+                          .ahead = index_order_first(config->order, session),
                           .last_number = first_number - 1 };
     mcp_session_init(&s->mcp, out, config->timeout_us, &session_events, s);
     rebind_init(&s->rebind, config->rules);
@@ -457,6 +458,27 @@ static bool may_call(struct verify *s, struct str tool, struct unsent *why)
     return false;
 }
 
+/* Notes the values of requests ahead, before responses have them. */
+static void note_ahead(struct verify *s)
+{
+    const struct index_order *order = s->config->order;
+    struct json_val root;
+    struct err e = ERR_NONE;
+
+    while (s->ahead && !is_blocked(s) && rebind_has_room(&s->rebind)) {
+        const struct index_order_item *item = &order->items[s->ahead];
+
+        s->ahead = item->next;
+        if (item->kind != ORDER_REQUEST)
+            continue;
+        if (!index_read_call(s->config->index, item->number, &s->message, &root, &e)) {
+            stop_with_error(s, &e);
+            return;
+        }
+        rebind_note_later(&s->rebind, json_get(root, STR("params")));
+    }
+}
+
 /* Decides whether the request in `message` is sent. */
 static bool is_wanted(struct verify *s, uint32_t call, struct json_val root, struct unsent *why)
 {
@@ -521,6 +543,7 @@ static void send_request(struct verify *s, const struct index_order_item *item)
     struct err e = ERR_NONE;
     struct unsent why = { .kind = VERDICT_SKIPPED };
 
+    note_ahead(s);
     if (!index_read_call(s->config->index, call, &s->message, &root, &e)) {
         stop_with_error(s, &e);
         return;
@@ -699,9 +722,10 @@ static void report_dropped(struct verify *s)
         return;
     judge_clear(&s->judge);
     f.message = arena_printf(&s->judge.arena,
-                             "%llu values of the live server were dropped, the oldest first: "
-                             "at most %d are kept",
-                             (unsigned long long)s->rebind.dropped, REBIND_MAX);
+                             "session %u: %llu values were dropped, the oldest first, because "
+                             "at most %d are kept: a request may have got a recorded value in "
+                             "place of the live one",
+                             s->session + 1, (unsigned long long)s->rebind.dropped, REBIND_MAX);
     s->events->finding(s->to, &f);
 }
 
@@ -762,25 +786,6 @@ static void settle(struct verify *s)
 
 /* The beginning. */
 
-/* Notes the values of all requests, before the first response comes. */
-static void note_later(struct verify *s)
-{
-    const struct index_order *order = s->config->order;
-    struct json_val root;
-    struct err e = ERR_NONE;
-
-    for (uint32_t i = s->item; i; i = order->items[i].next) {
-        if (order->items[i].kind != ORDER_REQUEST)
-            continue;
-        if (!index_read_call(s->config->index, order->items[i].number, &s->message, &root,
-                             &e)) {
-            stop_with_error(s, &e);
-            return;
-        }
-        rebind_note_later(&s->rebind, json_get(root, STR("params")));
-    }
-}
-
 /* Returns whether the first request is server/discover: such a client needs no initialize. */
 static bool begins_with_discover(const struct verify *s)
 {
@@ -801,7 +806,7 @@ static bool needs_handshake(const struct verify *s)
 
 static void begin(struct verify *s)
 {
-    note_later(s);
+    note_ahead(s);
     if (!needs_handshake(s)) {
         s->state = VERIFY_SEND;
         advance(s);

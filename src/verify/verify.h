@@ -70,6 +70,7 @@ struct verify {
     void *to;
     uint32_t session;
     uint32_t item;        /* next item of the order; 0: all are sent */
+    uint32_t ahead;       /* first one that is not noted for `rebind`; 0: all are */
     uint32_t last_number; /* of the last call in the report */
     enum verify_state state;
     struct mcp_session mcp;

@@ -314,6 +314,51 @@ def test_a_rule_is_proposed_for_values_that_are_too_short(mcpreel, run, tmp_path
     assert not [finding["hint"] for call in calls.values() for finding in call["findings"] if finding["hint"]]
 
 
+# A call with more values than are kept; behind it, a handle that the server makes up and a later request has.
+CROWDED_SERVER = '''
+import json, os, sys
+handle = os.environ["HANDLE"]
+for line in sys.stdin:
+    message = json.loads(line)
+    name = message.get("params", {}).get("name")
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif name == "open" and handle == "none":
+        result = {"content": [{"type": "text", "text": "cannot open it"}], "isError": True}
+    elif name == "open":
+        result = {"content": [{"type": "text", "text": f"opened {handle} for you"}]}
+    else:
+        right = name == "crowd" or message["params"]["arguments"]["handle"] == handle
+        result = {"content": [{"type": "text", "text": "right" if right else "wrong"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+'''
+
+
+@pytest.mark.parametrize("live, verdicts, values", [
+    ("doc-bbb99", ["passed", "passed", "volatile", "passed"], 100_001),
+    ("none", ["passed", "passed", "failed", "blocked"], 100_001),
+    ("doc-bbb99", ["passed", "passed", "volatile", "passed"], 90_000),
+], ids=["more values", "more values and a failure", "fewer values"])
+def test_the_oldest_of_too_many_values_are_dropped_and_it_is_reported(mcpreel, run, tmp_path, live, verdicts, values):
+    (tmp_path / "crowded.py").write_text(CROWDED_SERVER)
+    command, file = [sys.executable, tmp_path / "crowded.py"], tmp_path / "crowded.jsonl"
+    messages = [{"method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}}]
+    messages += [{"method": "tools/call", "params": {"name": name, "arguments": arguments}} for name, arguments in [
+        ("crowd", {"values": list(range(10**6, 10**6 + values))}), ("open", {}), ("read", {"handle": "doc-aaa81"})]]
+    with subprocess.Popen([mcpreel, "record", "-o", file, "--", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, "HANDLE": "doc-aaa81"}) as process:
+        for n, message in enumerate(messages):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": n, **message}) + "\n")
+            process.stdin.flush()
+            assert "wrong" not in process.stdout.readline()
+        process.stdin.close()
+    ran = run([mcpreel, "--json", "verify", file, "--", *command], env={"HANDLE": live})
+    report = json.loads(ran.out)
+    assert [call["verdict"] for call in report["calls"]] == verdicts, report["calls"][2:]
+    limits = [finding for finding in report["findings"] if finding["rule"] == "rebind-limit"]
+    assert len(limits) == (values > 100_000) and all("at most 100000 are kept" in one["message"] for one in limits), report["findings"]
+
+
 STATELESS_SERVER = '''
 import json, random, sys
 tasks, states = {}, set()

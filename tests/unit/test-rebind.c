@@ -414,6 +414,43 @@ static void the_oldest_values_go_when_there_are_too_many(void **state)
     end(&r);
 }
 
+/* Notes a request with the numbers from `first` to `last`, and `more`. */
+static void note_numbers(struct rig *r, int first, int last, const char *more)
+{
+    struct buf text;
+
+    buf_init(&text, 1 << 22);
+    buf_add(&text, STR("{'a':["));
+    for (int i = first; i <= last; i++)
+        buf_printf(&text, "%d,", i);
+    buf_printf(&text, "'%s']}", more);
+    rebind_note_later(&r->rebind, parse(r, 0, buf_z(&text)));
+    buf_release(&text);
+    arena_clear(&r->arena);
+}
+
+static void requests_ahead_are_noted_as_far_as_there_is_room(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    note_numbers(&r, 1, REBIND_MAX / 2, "first");
+    assert_true(rebind_has_room(&r.rebind));
+    note_numbers(&r, 1, REBIND_MAX - 2, "second");
+    assert_false(rebind_has_room(&r.rebind));
+    assert_int_equal(r.rebind.dropped, 0);
+    rebind_note_request(&r.rebind, parse(&r, 0, "{'a':'first'}"));
+    assert_true(rebind_has_room(&r.rebind)); /* of the first request only 'first' is left */
+    note_numbers(&r, 1, 3, "handle-81");
+    assert_int_equal(r.rebind.dropped, 1);
+    assert_false(rebind_has_room(&r.rebind));
+    learn(&r, "tools/call", "{'result':{'content':[{'text':'opened handle-81 now'}]}}",
+          "{'result':{'content':[{'text':'opened handle-93 now'}]}}");
+    assert_live(&r, "'handle-81'", "'handle-93'");
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +474,7 @@ int main(void)
         cmocka_unit_test(names_in_a_lost_list_of_tools_stay_available),
         cmocka_unit_test(the_text_of_a_tool_error_is_no_value),
         cmocka_unit_test(the_oldest_values_go_when_there_are_too_many),
+        cmocka_unit_test(requests_ahead_are_noted_as_far_as_there_is_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
