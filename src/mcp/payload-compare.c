@@ -145,7 +145,8 @@ struct payload_comparison {
     uint64_t *states; /* of every path at every depth: states[depth * path_count + path] */
     size_t state_cap;
     struct buf masked[2];
-    struct json_step steps[STEPS_MAX];
+    struct json_step *steps; /* up to STEPS_MAX */
+    size_t step_cap;
 };
 
 /* Where the comparison is. */
@@ -374,6 +375,7 @@ static struct payload_position enter(struct payload_comparison *c,
                                    .treatment = in->treatment,
                                    .strings = in->strings };
 
+    c->steps = mem_reserve(c->steps, &c->step_cap, in->depth + 1, sizeof *c->steps);
     c->steps[in->depth] = child->step;
     at.treatment = stronger(at.treatment, advance_paths(c, at.depth, child));
     if (!child->step.is_index && !child->is_item)
@@ -840,6 +842,7 @@ payload_compare(struct json_val recorded, struct json_val live, struct str metho
     buf_release(&c->masked[1]);
     free(c->children);
     free(c->states);
+    free(c->steps);
     free(c);
     return counts;
 }
