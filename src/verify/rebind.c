@@ -139,6 +139,23 @@ static bool is_bindable(const struct rebind *r, struct json_location at, struct 
     return is_at_user_path(r, at);
 }
 
+/* The key of a decoded string, as mcp_id_key() has it. */
+static struct str text_key(struct rebind *r, struct str text)
+{
+    char *key = arena_alloc(&r->arena, text.len + 1); /* for each word: no printf */
+
+    key[0] = 's';
+    if (text.len)
+        memcpy(key + 1, text.at, text.len);
+    return str_n(key, text.len + 1);
+}
+
+static struct str key_of(struct rebind *r, struct json_val scalar)
+{
+    return json_type(scalar) == JSON_STRING ? text_key(r, json_text(scalar, &r->arena))
+                                            : mcp_id_key(scalar, &r->arena);
+}
+
 static bool is_used_later(const struct rebind *r, struct str key)
 {
     uint64_t hash = hash_bytes(key, 0);
@@ -185,17 +202,6 @@ static bool each_word_pair(struct str recorded, struct str live,
             return false;
     }
     return true;
-}
-
-/* The key of a decoded string, as mcp_id_key() has it. */
-static struct str text_key(struct rebind *r, struct str text)
-{
-    char *key = arena_alloc(&r->arena, text.len + 1); /* for each word: no printf */
-
-    key[0] = 's';
-    if (text.len)
-        memcpy(key + 1, text.at, text.len);
-    return str_n(key, text.len + 1);
 }
 
 /* The key of a word as a number; empty: it is none. */
@@ -278,7 +284,7 @@ static void bind(struct pair_walk *w, struct json_location at, struct json_val r
                              bind_word, &words); /* as far as the texts are alike */
     if (!is_scalar(recorded) || !is_scalar(live))
         return;
-    key = mcp_id_key(recorded, &r->arena);
+    key = key_of(r, recorded);
     if (map_get(&r->client_values, key))
         return;
     if (is_bindable(r, at, recorded))
@@ -406,17 +412,31 @@ void rebind_learn(struct rebind *r, struct str method, struct json_val recorded,
     w.unnamed = str_eq(method, STR("resources/list"));
     if (str_eq(method, STR("resources/list")))
         learn_resources(&w, was, is);
-    else if (!has_names_only(method))
+    else if (!has_names_only(method) &&
+             !(json_exists(was) && str_eq(json_raw(was), json_raw(is))))
         learn_values(&w, recorded, live);
     if (has_names_only(method) || str_eq(method, STR("resources/list")))
         bind(&w, (struct json_location){ cursor, 2 }, json_get(was, STR("nextCursor")),
              json_get(is, STR("nextCursor")));
 }
 
-/* Calls `found` for every scalar of a value. */
-static void each_scalar(struct json_val root,
-                        bool (*found)(void *arg, struct json_location at, struct json_val v),
+/* Calls `found` for every scalar of a value. Recurses as deep as the value is nested, which the
+ * scanner has bounded. */
+static void each_scalar(struct json_val v, void (*found)(void *arg, struct json_val v),
                         void *arg)
+{
+    struct json_iter it = json_each(v);
+
+    if (is_scalar(v))
+        found(arg, v);
+    while (json_next(&it))
+        each_scalar(it.value, found, arg);
+}
+
+/* The same with the location of each, for any values. */
+static void each_location(struct json_val root,
+                          bool (*found)(void *arg, struct json_location at, struct json_val v),
+                          void *arg)
 {
     static const struct json_path everything = {
         .parts = { { .kind = JSON_PATH_ANY, .any_depth = true } }, .count = 1
@@ -460,35 +480,26 @@ static void add_client_value(const struct pair_walk *w, struct str key)
     map_put(&r->client_values, key, r);
 }
 
-static bool note_client_value(void *arg, struct json_location at, struct json_val v)
+static void note_client_value(void *arg, struct json_val v)
 {
     struct pair_walk *w = arg;
 
-    (void)at;
-    if (!is_scalar(v))
-        return true;
-    add_client_value(w, mcp_id_key(v, &w->rebind->arena));
+    add_client_value(w, key_of(w->rebind, v));
     if (json_type(v) == JSON_STRING)
         use_words(w, json_text(v, &w->rebind->arena), false);
-    return true;
 }
 
-static bool note_later_value(void *arg, struct json_location at, struct json_val v)
+static void note_later_value(void *arg, struct json_val v)
 {
     struct rebind *r = arg;
     void *request = (void *)r->noted;
-    uint64_t hash;
+    uint64_t hash = hash_bytes(key_of(r, v), 0);
 
-    (void)at;
-    if (!is_scalar(v))
-        return true;
-    hash = hash_bytes(mcp_id_key(v, &r->arena), 0);
     if (map_get(&r->later, map_number_key(&hash)) == request)
-        return true;
+        return;
     map_remove(&r->later, map_number_key(&hash)); /* it becomes the newest one */
     make_room(r, &r->later);
     map_put(&r->later, map_number_key(&hash), request);
-    return true;
 }
 
 void rebind_note_later(struct rebind *r, struct json_val params)
@@ -527,7 +538,7 @@ static bool use_value(void *arg, struct json_location relative, struct json_val 
         parse_nested(&nested, v, &r->arena)) {
         w->depth++;
         w->inside = at;
-        each_scalar(json_root(&nested), use_value, w);
+        each_location(json_root(&nested), use_value, w);
         w->inside = outside;
         w->depth--;
     } else if (json_type(v) == JSON_STRING) {
@@ -536,7 +547,7 @@ static bool use_value(void *arg, struct json_location relative, struct json_val 
     json_release(&nested);
     if (!is_bindable(r, at, v))
         return true;
-    key = mcp_id_key(v, &r->arena);
+    key = key_of(r, v);
     if (is_used_later(r, key))
         w->use(w, key);
     return true;
@@ -554,7 +565,7 @@ static void walk_response(struct pair_walk *w, struct str method, struct json_va
     if (has_names_only(method))
         use_value(w, (struct json_location){ &cursor, 1 }, json_get(root, STR("nextCursor")));
     else
-        each_scalar(root, use_value, w);
+        each_location(root, use_value, w);
 }
 
 static void confirm_value(const struct pair_walk *w, struct str key)
@@ -618,7 +629,7 @@ bool rebind_explains(struct rebind *r, struct json_val recorded, struct json_val
         !is_scalar(live))
         return false;
     arena_clear(&r->arena);
-    bound = live_of(r, mcp_id_key(recorded, &r->arena));
+    bound = live_of(r, key_of(r, recorded));
     if (bound.len && str_eq(bound, json_raw(live)))
         return true;
     return json_type(recorded) == JSON_STRING && json_type(live) == JSON_STRING &&
@@ -632,18 +643,16 @@ struct proposal_search {
     const struct str *path; /* NULL: none so far */
 };
 
-static bool search_proposal(void *arg, struct json_location at, struct json_val v)
+static void search_proposal(void *arg, struct json_val v)
 {
     struct proposal_search *s = arg;
     struct str key;
 
-    (void)at;
-    if (!is_scalar(v) || s->path)
-        return true;
-    key = mcp_id_key(v, &s->rebind->arena);
+    if (s->path)
+        return;
+    key = key_of(s->rebind, v);
     if (!map_get(&s->rebind->values, key)) /* else its place says that it is generated */
         s->path = map_get(&s->rebind->proposals, key);
-    return true;
 }
 
 struct str rebind_propose(struct rebind *r, struct json_val params)
@@ -661,5 +670,5 @@ const struct rebind_value *rebind_find(struct rebind *r, struct json_val recorde
     if (!r->values.count || !is_scalar(recorded))
         return NULL;
     arena_clear(&r->arena);
-    return map_get(&r->values, mcp_id_key(recorded, &r->arena));
+    return map_get(&r->values, key_of(r, recorded));
 }

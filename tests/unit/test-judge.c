@@ -102,6 +102,22 @@ static void the_state_of_a_recorded_open_task_may_be_any_but_a_failure(void **st
     end(&r);
 }
 
+static void a_member_beside_the_same_result_is_a_difference(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    judge(&r, "tools/call", false, "{'jsonrpc':'2.0','id':1,'result':{'a':[1,'b']}}",
+          "{'jsonrpc':'2.0','id':7,'result':{'a':[1,'b']}}");
+    assert_int_equal(r.judge.failure, FAILURE_NONE);
+    assert_int_equal(r.judge.count, 0);
+    judge(&r, "tools/call", false, "{'jsonrpc':'2.0','id':1,'result':{'a':[1,'b']}}",
+          "{'jsonrpc':'2.0','id':7,'result':{'a':[1,'b']},'x':1}");
+    assert_int_equal(r.judge.failure, FAILURE_CONTENT);
+    end(&r);
+}
+
 static void a_live_result_must_fit_the_live_output_schema(void **state)
 {
     struct rig r;
@@ -176,6 +192,7 @@ int main(void)
         cmocka_unit_test(another_order_of_a_list_is_a_note),
         cmocka_unit_test(a_tool_error_in_place_of_a_result_is_an_error),
         cmocka_unit_test(the_state_of_a_recorded_open_task_may_be_any_but_a_failure),
+        cmocka_unit_test(a_member_beside_the_same_result_is_a_difference),
         cmocka_unit_test(a_live_result_must_fit_the_live_output_schema),
         cmocka_unit_test(too_many_findings_are_counted),
         cmocka_unit_test(a_hint_goes_to_the_first_error_without_one),
