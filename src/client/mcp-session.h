@@ -67,6 +67,12 @@ void mcp_session_step(struct mcp_session *s, const struct event *ev);
 /* Adds a request that the owner composes and sends with mcp_session_send(). Returns its
  * number. */
 uint64_t mcp_session_add_request(struct mcp_session *s, struct str method);
+
+/* Returns the number that the next request gets. */
+static inline uint64_t mcp_session_next_request(const struct mcp_session *s)
+{
+    return s->last_request + 1;
+}
 void mcp_session_send(struct mcp_session *s, struct str message);
 
 /* Composes and sends. `params` is JSON; empty: none. */

@@ -506,9 +506,6 @@ static void send_made(struct verify *s, const struct index_order_item *item, uin
     struct str method = index_method(s->config->index, call)->name;
     uint64_t request = mcp_session_add_request(&s->mcp, method);
 
-    /* The id was not known when the text was made: 0 stood for it. */
-    if (live_request_make(&s->request, root, number_text(s, request)) != LIVE_REQUEST_MADE)
-        BUG("it could be made before");
     remember_id(s, root, request);
     track_call(s, item, number, request, json_text(subject, &s->message.arena));
     mcp_session_send(&s->mcp, buf_str(&s->request.text));
@@ -542,6 +539,7 @@ static void send_request(struct verify *s, const struct index_order_item *item)
     struct json_val root;
     struct err e = ERR_NONE;
     struct unsent why = { .kind = VERDICT_SKIPPED };
+    struct str id;
 
     note_ahead(s);
     if (!index_read_call(s->config->index, call, &s->message, &root, &e)) {
@@ -558,7 +556,8 @@ static void send_request(struct verify *s, const struct index_order_item *item)
         put_unsent(s, item, number, &why);
         return;
     }
-    switch (live_request_make(&s->request, root, STR("0"))) {
+    id = number_text(s, mcp_session_next_request(&s->mcp));
+    switch (live_request_make(&s->request, root, id)) {
     case LIVE_REQUEST_MADE:
         send_made(s, item, number, root);
         break;
