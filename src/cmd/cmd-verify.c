@@ -334,8 +334,6 @@ static void on_verdict(void *to, const struct call_verdict *given, uint32_t call
     c->spoke = c->spoke || v->duration_us >= 0;
     verdict = redact_verdict_call(&f->redaction.verdicts, v);
     c->report->verdict(c->report, &verdict);
-    if (c->spoke)
-        flush_text(c);
 }
 
 static void on_finding(void *to, const struct finding *given)
@@ -348,11 +346,18 @@ static void on_finding(void *to, const struct finding *given)
     count_findings(c, &finding, 1);
     c->run_errors += finding.severity == FINDING_ERROR;
     c->report->finding(c->report, &finding);
-    if (c->spoke)
-        flush_text(c);
 }
 
 static const struct verify_events events = { on_verdict, on_finding };
+
+/* The server has its next request: it does not wait until the terminal has the results. */
+static void on_stepped(void *to)
+{
+    struct verify_command *c = ((struct verify_file *)to)->command;
+
+    if (c->spoke)
+        flush_text(c);
+}
 
 static bool is_selected(void *arg, uint32_t call, struct json_val request, struct str *why)
 {
@@ -441,6 +446,7 @@ static bool run_sessions(struct verify_file *f, struct err *e)
                               .before = c->args->before,
                               .wait_ready_us = c->waited ? 0 : c->args->wait_ready_us,
                               .events = &events,
+                              .stepped = on_stepped,
                               .to = f };
     bool ok = run_verify_run(&run, e);
 

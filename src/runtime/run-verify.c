@@ -2,9 +2,19 @@
 
 #include "runtime/wait-ready.h"
 
-static void step_verify(void *engine, const struct event *ev)
+/* One session that runs. */
+struct running {
+    struct verify engine;
+    const struct run_verify *run;
+};
+
+static void step_verify(void *to, const struct event *ev)
 {
-    verify_step(engine, ev);
+    struct running *s = to;
+
+    verify_step(&s->engine, ev);
+    if (s->run->stepped)
+        s->run->stepped(s->run->to);
 }
 
 static void step_before(void *engine, const struct event *ev)
@@ -81,33 +91,34 @@ static bool run_session(struct run_verify *r, uint32_t session, bool *spoke,
         .no_get_stream = !index_order_wants_get(r->config.order, session),
     };
     struct run_client client;
-    struct verify engine;
+    struct running running = { .run = r };
+    struct verify *engine = &running.engine;
     bool ok, closed_early;
 
-    run_client_init(&client, r->app, step_verify, &engine, LOG_DEBUG);
-    verify_init(&engine, &r->config, session, r->last_number + 1, &client.driver.actions,
+    run_client_init(&client, r->app, step_verify, &running, LOG_DEBUG);
+    verify_init(engine, &r->config, session, r->last_number + 1, &client.driver.actions,
                 r->events, r->to);
     ok = run_client_run(&client, &r->target, &options, e);
-    closed_early = engine.closed_early;
+    closed_early = engine->closed_early;
     if (!ok)
-        verify_abandon(&engine, STR("the server could not be started"));
+        verify_abandon(engine, STR("the server could not be started"));
     else if (client.interrupted)
-        verify_abandon(&engine, STR("interrupted"));
+        verify_abandon(engine, STR("interrupted"));
     else
-        verify_abandon(&engine, STR("the server has exited"));
+        verify_abandon(engine, STR("the server has exited"));
     r->interrupted = client.interrupted;
-    r->last_number = engine.last_number;
-    r->rebound += engine.request.rebound;
-    *spoke = engine.responses > 0;
+    r->last_number = engine->last_number;
+    r->rebound += engine->request.rebound;
+    *spoke = engine->responses > 0;
     if (ok && !*spoke)
-        explain_silence(r, &client, &engine, silence);
+        explain_silence(r, &client, engine, silence);
     else if (ok && closed_early && !r->target.remote && !client.interrupted)
         report_exit(r, session, run_client_outcome(&client));
-    if (ok && engine.error.kind != ERR_OK) {
-        *e = engine.error;
+    if (ok && engine->error.kind != ERR_OK) {
+        *e = engine->error;
         ok = false;
     }
-    verify_release(&engine);
+    verify_release(engine);
     run_client_release(&client);
     return ok;
 }

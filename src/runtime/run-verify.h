@@ -16,7 +16,10 @@ struct run_verify {
     const char *before;    /* NULL: none */
     int64_t wait_ready_us; /* how long to wait for an HTTP server that cannot be reached yet */
     const struct verify_events *events;
-    void *to;
+    /* After each event, when what follows from it has been sent: the time to write the verdicts
+     * that came meanwhile. May be NULL. */
+    void (*stepped)(void *to);
+    void *to; /* of `events` and `stepped` */
 
     /* Results: */
     uint32_t last_number; /* of the last call */

@@ -232,6 +232,26 @@ static void a_before_command_may_be_slow_and_read_nothing(void **state)
     end(&r);
 }
 
+static void on_stepped(void *to)
+{
+    struct rig *r = to;
+
+    buf_add(&r->seen, STR("-\n"));
+}
+
+static void the_owner_can_write_the_verdicts_after_each_step(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    load(&r, SESSION("a"));
+    r.run.stepped = on_stepped;
+    assert_true(run_script(&r, INITIALIZE ANSWER("1") "cat >/dev/null"));
+    assert_true(str_starts(buf_str(&r.seen),
+                           STR("-\n1.1 initialize passed\n-\n1.2 tools/call passed\n-\n")));
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_failing_before_command_ends_the_run),
         cmocka_unit_test(sessions_that_are_not_run_have_verdicts),
         cmocka_unit_test(a_before_command_may_be_slow_and_read_nothing),
+        cmocka_unit_test(the_owner_can_write_the_verdicts_after_each_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
