@@ -289,15 +289,46 @@ static bool add_violation(void *arg, const struct json_schema_violation *v)
     return true;
 }
 
-void judge_output_schema(struct judge *j, struct str schema, struct json_val live)
+static struct json_val structured_content(struct json_val response)
 {
-    struct json_val content = json_get(json_get(live, STR("result")), STR("structuredContent"));
+    return json_get(json_get(response, STR("result")), STR("structuredContent"));
+}
+
+/* Whether it is the result of a tool that has done its work: no task, no request for input. */
+static bool is_complete_result(struct json_val response)
+{
+    struct json_val result = json_get(response, STR("result"));
+    struct json_val type = json_get(result, STR("resultType"));
+
+    return json_exists(result) && !is_tool_error(response) &&
+           (!json_exists(type) || json_is(type, STR("complete"))) &&
+           !json_exists(json_get(json_get(result, STR("task")), STR("taskId")));
+}
+
+/* The server had the fault already when it was recorded, or it has it now. */
+static void add_missing_content(struct judge *j, struct json_val recorded)
+{
+    bool is_old = is_complete_result(recorded) && !json_exists(structured_content(recorded));
+    struct finding f = { .rule = STR("structured-content-missing"),
+                         .severity = is_old ? FINDING_WARNING : FINDING_ERROR,
+                         .path = STR("$.result.structuredContent"),
+                         .message =
+                             STR("the tool has an outputSchema, so that its result needs "
+                                 "structured content, and has none") };
+
+    judge_add(j, FAILURE_PROTOCOL, &f);
+    if (is_old)
+        return;
+    j->failure = FAILURE_PROTOCOL; /* it says more than the difference that it causes */
+    judge_obstruct(j, STR("it lacks the structured content that the outputSchema requires"));
+}
+
+static void check_schema(struct judge *j, struct str schema, struct json_val content)
+{
     struct json_schema *compiled;
     struct json_fault fault;
     struct json json;
 
-    if (!schema.len || !json_exists(content) || is_tool_error(live))
-        return;
     json_init(&json);
     if (!json_scan(&json, schema, &fault))
         BUG("it was a part of a message");
@@ -305,4 +336,17 @@ void judge_output_schema(struct judge *j, struct str schema, struct json_val liv
     (void)json_schema_check(compiled, content, add_violation, j); /* partial results are fine */
     json_schema_free(compiled);
     json_release(&json);
+}
+
+void judge_output_schema(struct judge *j, struct str schema, struct json_val recorded,
+                         struct json_val live)
+{
+    struct json_val content = structured_content(live);
+
+    if (!schema.len || is_tool_error(live))
+        return;
+    if (json_exists(content))
+        check_schema(j, schema, content);
+    else if (is_complete_result(live))
+        add_missing_content(j, recorded);
 }

@@ -50,8 +50,11 @@ bool judge_request(struct judge *j, struct json_val recorded, const struct mcp_m
                    struct finding *difference);
 
 /* Adds a finding for each violation of `schema` (JSON, the outputSchema of a tool; empty: none)
- * by the structured content of a live result. */
-void judge_output_schema(struct judge *j, struct str schema, struct json_val live);
+ * by the live response, a whole message, as the recorded one. A complete result without
+ * structured content is a violation, too; only a warning if the recorded one had none either.
+ */
+void judge_output_schema(struct judge *j, struct str schema, struct json_val recorded,
+                         struct json_val live);
 
 /* Sets the reason why the live response must not be accepted, a constant; the first one counts.
  */

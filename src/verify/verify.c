@@ -302,12 +302,12 @@ static void put_complete(struct verify *s, struct verify_call *c, struct str liv
 
 /* A schema that the live server lists binds its results. */
 static void judge_tool_result(struct verify *s, const struct verify_call *c,
-                              struct json_val live)
+                              struct json_val recorded, struct json_val live)
 {
     const struct tool_list_entry *tool = tool_list_find(&s->tools, subject_of(c));
 
     if (tool && !s->config->rules->like_mcp_recorder)
-        judge_output_schema(&s->judge, tool->output_schema, live);
+        judge_output_schema(&s->judge, tool->output_schema, recorded, live);
 }
 
 /* Judges a response. If only a notification is missing, the verdict waits for it. */
@@ -320,7 +320,7 @@ static void judge_call(struct verify *s, struct verify_call *c, struct json_val 
     judge_clear(&s->judge);
     judge_response(&s->judge, method, is_poll(s, c->call), recorded, live);
     if (str_eq(method, STR("tools/call")))
-        judge_tool_result(s, c, live);
+        judge_tool_result(s, c, recorded, live);
     rebind_confirm(&s->rebind, method, s->judge.failure == FAILURE_NONE ? recorded : live);
     if (s->judge.failure != FAILURE_NONE)
         rebind_lose(&s->rebind, (struct rebind_loss){ c->call, "failed" }, method, recorded);
@@ -339,6 +339,7 @@ static void judge_call(struct verify *s, struct verify_call *c, struct json_val 
 static void settle_call(struct verify *s, struct verify_call *c)
 {
     struct str method = index_method(s->config->index, c->call)->name;
+    struct json_val recorded = recorded_response(s, c->call);
     struct json live;
     struct json_fault fault;
 
@@ -346,10 +347,9 @@ static void settle_call(struct verify *s, struct verify_call *c)
     if (!json_scan(&live, buf_str(&c->live), &fault))
         BUG("it was a message before");
     judge_clear(&s->judge);
-    judge_response(&s->judge, method, is_poll(s, c->call), recorded_response(s, c->call),
-                   json_root(&live));
+    judge_response(&s->judge, method, is_poll(s, c->call), recorded, json_root(&live));
     if (str_eq(method, STR("tools/call")))
-        judge_tool_result(s, c, json_root(&live));
+        judge_tool_result(s, c, recorded, json_root(&live));
     (void)find_missing(s, c, add_missing_notification);
     put_complete(s, c, buf_str(&c->live));
     json_release(&live);

@@ -894,6 +894,45 @@ def test_the_proposed_option_accepts_the_response(mcpreel, run, faulty):
     assert run([mcpreel, "verify", file, "--", *command], env={"FAULTY": "text"}).code == 0
 
 
+# A server whose tool has an outputSchema, with or without structured content in its results.
+STRUCTURED = '''
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["method"] == "initialize":
+        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}}
+    elif message["method"] == "tools/list":
+        result = {"tools": [{"name": "t", "inputSchema": {"type": "object"}, "outputSchema": {"type": "object"}}]}
+    else:
+        result = {"content": [{"type": "text", "text": "{}"}], **({"structuredContent": {}} if "structured" in sys.argv else {})}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+'''
+
+
+@pytest.mark.parametrize("recorded, live, code, findings", [
+    (["structured"], ["structured"], 0, []),
+    (["structured"], [], 1, ["error"]),
+    ([], [], 0, ["warning"]),
+], ids=["both have it", "only the recorded one", "none"])
+def test_a_tool_with_an_output_schema_returns_structured_content(mcpreel, run, tmp_path, recorded, live, code, findings):
+    (tmp_path / "structured.py").write_text(STRUCTURED)
+    command, file = [sys.executable, tmp_path / "structured.py"], tmp_path / "structured.jsonl"
+    with subprocess.Popen([mcpreel, "record", "-o", file, "--", *command, *recorded], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        for n, (method, params) in enumerate([
+                ("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}),
+                ("tools/list", {}), ("tools/call", {"name": "t", "arguments": {}})]):
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": params}) + "\n")
+            process.stdin.flush()
+            process.stdout.readline()
+        process.stdin.close()
+    before = file.read_bytes()
+    ran = run([mcpreel, "--json", "verify", "--update", file, "--", *command, *live])
+    call = json.loads(ran.out)["calls"][2]
+    assert (ran.code, call["failure"]) == (code, "protocol" if code else None), call
+    assert [one["severity"] for one in call["findings"] if one["rule"] == "structured-content-missing"] == findings, call
+    assert file.read_bytes() == before
+
+
 @pytest.mark.parametrize("number", ["1", "99"], ids=["passed", "not there"])
 def test_an_update_of_a_call_that_did_not_fail_is_an_error(mcpreel, run, session, demo, tmp_path, number):
     file = tmp_path / "copy.jsonl"

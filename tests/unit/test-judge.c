@@ -132,18 +132,79 @@ static void a_live_result_must_fit_the_live_output_schema(void **state)
     assert_true(json_scan(
         &live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':'x'}}}"), &fault));
     judge_clear(&r.judge);
-    judge_output_schema(&r.judge, schema, json_root(&live));
+    judge_output_schema(&r.judge, schema, JSON_VAL_NONE, json_root(&live));
     assert_int_equal(r.judge.failure, FAILURE_PROTOCOL);
     assert_int_equal(r.judge.count, 1);
     assert_str(r.judge.findings[0].path, STR("$.result.structuredContent.n"));
     assert_true(json_scan(
         &live, terse_json(&r.arena, "{'result':{'structuredContent':{'n':1}}}"), &fault));
     judge_clear(&r.judge);
-    judge_output_schema(&r.judge, schema, json_root(&live));
+    judge_output_schema(&r.judge, schema, JSON_VAL_NONE, json_root(&live));
     assert_int_equal(r.judge.count, 0);
-    judge_output_schema(&r.judge, STR_NONE, json_root(&live));
+    judge_output_schema(&r.judge, STR_NONE, JSON_VAL_NONE, json_root(&live));
     assert_int_equal(r.judge.count, 0);
     json_release(&live);
+    end(&r);
+}
+
+/* The finding on a live result of a tool with an outputSchema; NULL: none. */
+static const struct finding *judge_content(struct rig *r, const char *recorded,
+                                           const char *live)
+{
+    struct json was, is;
+    struct json_fault fault;
+
+    json_init(&was);
+    json_init(&is);
+    assert_true(json_scan(&was, terse_json(&r->arena, recorded), &fault));
+    assert_true(json_scan(&is, terse_json(&r->arena, live), &fault));
+    judge_clear(&r->judge);
+    judge_output_schema(&r->judge, terse_json(&r->arena, "{'type':'object'}"), json_root(&was),
+                        json_root(&is));
+    json_release(&was);
+    json_release(&is);
+    return r->judge.count ? &r->judge.findings[0] : NULL;
+}
+
+static void an_output_schema_requires_structured_content(void **state)
+{
+    const char *plain = "{'result':{'content':[]}}";
+    const char *structured = "{'result':{'content':[],'structuredContent':{}}}";
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    assert_int_equal(judge_content(&r, structured, plain)->severity, FINDING_ERROR);
+    assert_int_equal(r.judge.failure, FAILURE_PROTOCOL);
+    assert_str(r.judge.findings[0].rule, STR("structured-content-missing"));
+    assert_true(r.judge.obstacle.len > 0);
+    assert_int_equal(judge_content(&r, plain, plain)->severity, FINDING_WARNING);
+    assert_int_equal(r.judge.failure, FAILURE_NONE);
+    assert_int_equal(r.judge.obstacle.len, 0);
+    assert_int_equal(
+        judge_content(&r, "{'result':{'content':[],'isError':true}}", plain)->severity,
+        FINDING_ERROR);
+    assert_int_equal(judge_content(&r, plain, "{'result':{'resultType':'complete'}}")->severity,
+                     FINDING_WARNING);
+    end(&r);
+}
+
+static void errors_and_incomplete_results_need_no_structured_content(void **state)
+{
+    static const char *const live[] = {
+        "{'error':{'code':-32603,'message':'no'}}",
+        "{'result':{'content':[],'isError':true}}",
+        "{'result':{'task':{'taskId':'t','status':'working'}}}",
+        "{'result':{'resultType':'task','taskId':'t','status':'working'}}",
+        "{'result':{'resultType':'input_required','inputRequests':{}}}",
+    };
+    struct rig r;
+
+    (void)state;
+    begin(&r);
+    for (size_t i = 0; i < sizeof live / sizeof *live; i++)
+        if (judge_content(&r, "{'result':{'structuredContent':{}}}", live[i]))
+            fail_msg("%s", live[i]);
     end(&r);
 }
 
@@ -194,6 +255,8 @@ int main(void)
         cmocka_unit_test(the_state_of_a_recorded_open_task_may_be_any_but_a_failure),
         cmocka_unit_test(a_member_beside_the_same_result_is_a_difference),
         cmocka_unit_test(a_live_result_must_fit_the_live_output_schema),
+        cmocka_unit_test(an_output_schema_requires_structured_content),
+        cmocka_unit_test(errors_and_incomplete_results_need_no_structured_content),
         cmocka_unit_test(too_many_findings_are_counted),
         cmocka_unit_test(a_hint_goes_to_the_first_error_without_one),
     };
