@@ -987,7 +987,7 @@ const struct command cmd_verify = {
         "after.\n\n"
         "Exit code 0: all requests that were sent passed; 1: a difference, or nothing was "
         "sent; 3: a recording cannot be used; 4: the server could not be started, reached or "
-        "spoken to.",
+        "spoken to, or --before failed; 5: interrupted, or a file could not be written.",
     .examples = verify_examples,
     .options = verify_options,
     .args_size = sizeof(struct verify_args),
