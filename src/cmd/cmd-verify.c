@@ -24,7 +24,7 @@
 #include "runtime/verify-recording.h"
 #include "wire/url.h"
 
-enum { VERIFY_TEXT_MAX = 64 << 20, SIGNAL_CODE = 128 };
+enum { VERIFY_TEXT_MAX = 64 << 20 };
 
 struct verify_args {
     const char *cassette, *target_stdio, *before, *only, *skip;
