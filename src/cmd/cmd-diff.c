@@ -712,18 +712,21 @@ static bool read_rules(struct diff_command *c, struct err *e)
     return contract_check_allow(&c->rules, e);
 }
 
-/* Checks that there are exactly two sides. */
+/* Checks that there are exactly two sides, one of them at least a file. */
 static bool check_count(const struct diff_command *c, const struct operands *in,
                         const struct remote_config *remote, struct err *e)
 {
     size_t sides =
         in->count + (c->args->git != NULL) + (in->server != NULL) + (remote->url != NULL);
 
-    if (sides == 2)
+    if (sides == 2 && in->count)
         return true;
-    err_set(e, ERR_USAGE,
-            sides < 2 ? "nothing to compare '%s' with" : "'%s' and more than one other side",
-            in->at[0]);
+    if (!in->count)
+        err_set(e, ERR_USAGE, "no recording or lock file to compare");
+    else if (sides < 2)
+        err_set(e, ERR_USAGE, "nothing to compare '%s' with", in->at[0]);
+    else
+        err_set(e, ERR_USAGE, "'%s' and more than one other side", in->at[0]);
     return err_hint(e, "mcpreel diff before.jsonl after.jsonl\n"
                        "mcpreel diff --git HEAD session.jsonl\n"
                        "mcpreel diff session.jsonl -- COMMAND\n"
