@@ -3,15 +3,17 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "diff/schema-bounds.h"
+#include "diff/schema-match.h"
 #include "diff/schema-references.h"
 #include "diff/schema-view.h"
 #include "json/equal.h"
-#include "json/number.h"
 #include "json/write.h"
 
-enum { TEXT_MAX = 64 << 20 };                        /* bytes of a value of a change */
-enum { MAX_REFS = 64 };                              /* followed from one place */
-enum { RENAME_PAIRS = 10000, BRANCH_PAIRS = 10000 }; /* that are tried */
+enum { TEXT_MAX = 64 << 20 };  /* bytes of a value of a change */
+enum { MAX_REFS = 64 };        /* followed from one place */
+enum { TYPE_STEPS = 16 };      /* of a search for types: the work of one comparison */
+enum { RENAME_PAIRS = 10000 }; /* that are tried */
 
 static const struct json_rules by_value = { .numbers_by_value = true };
 
@@ -41,8 +43,18 @@ struct schema_comparison {
     struct arena arena;
 };
 
+/* The relation of two subschemas to those around them. */
+enum schema_role {
+    SCHEMA_SELF,   /* nothing: each has a place of its own */
+    SCHEMA_BRANCH, /* branches: whether null is valid, was compared */
+    SCHEMA_SINGLE, /* a branch and a schema that is no union: annotations were compared, too */
+    SCHEMA_OTHER,  /* versions of something else: annotations may differ */
+};
+
 /* Two subschemas at the same place. */
 struct schema_pair {
+    struct json_val schemas[2];
+    enum schema_role role;
     struct schema_view before, after;
 };
 
@@ -80,6 +92,8 @@ static void emit_at(struct schema_comparison *c, enum schema_change_kind kind, s
 }
 
 static void compare(struct schema_comparison *c, struct json_val before, struct json_val after);
+static void compare_as(struct schema_comparison *c, struct json_val before,
+                       struct json_val after, enum schema_role role);
 
 /* Compares below the keyword `name`; `instance` is the step that it adds to a value. */
 static void compare_below(struct schema_comparison *c, struct str name, struct str instance,
@@ -164,17 +178,37 @@ static bool is_open(const struct schema_view *v)
 
 static void compare_null(struct schema_comparison *c, const struct schema_pair *p)
 {
-    if (p->before.nullable == p->after.nullable || is_open(&p->before) || is_open(&p->after))
-        return;
-    emit_bool(c, p->after.nullable ? SCHEMA_NULLABLE_ADDED : SCHEMA_NULLABLE_REMOVED,
-              p->after.nullable);
+    if (p->before.nullable != p->after.nullable &&
+        (p->role == SCHEMA_SELF || p->role == SCHEMA_OTHER))
+        emit_bool(c, p->after.nullable ? SCHEMA_NULLABLE_ADDED : SCHEMA_NULLABLE_REMOVED,
+                  p->after.nullable);
+}
+
+/* The same where another change says it if one side accepts everything. */
+static void compare_null_if_closed(struct schema_comparison *c, const struct schema_pair *p)
+{
+    if (!is_open(&p->before) && !is_open(&p->after))
+        compare_null(c, p);
+}
+
+/* Whether branches or conjuncts are compared one by one: these tell their types. */
+static bool are_listed(const struct schema_pair *p)
+{
+    return (p->before.branch_count && p->after.branch_count) || p->before.conjunct_count ||
+           p->after.conjunct_count;
+}
+
+static unsigned part_types_of(const struct schema_view *v)
+{
+    return v->never ? 0 : v->part_types;
 }
 
 /* Returns false if no value can be valid on both sides: the rest need not be compared. */
 static bool compare_types(struct schema_comparison *c, const struct schema_pair *p)
 {
     const struct schema_view *b = &p->before, *a = &p->after;
-    unsigned old = types_of(b), new = types_of(a);
+    unsigned old = types_of(b), new = types_of(a), lost, gained;
+    bool listed = are_listed(p);
 
     if (b->has_values || a->has_values) {
         if ((b->has_values && !a->has_values && !values_fit(b, a)) ||
@@ -182,123 +216,53 @@ static bool compare_types(struct schema_comparison *c, const struct schema_pair 
             emit_types(c, SCHEMA_TYPE_CHANGED, p);
             return false;
         }
-        compare_null(c, p);
+        compare_null_if_closed(c, p);
         return true;
     }
-    if (old == new || (b->branch_count && a->branch_count)) {
-        compare_null(c, p);
-        return true;
-    }
-    if (!(old & ~new)) {
-        emit_types(c, SCHEMA_TYPE_WIDENED, p);
-    } else if (!(new & ~old)) {
-        emit_types(c, SCHEMA_TYPE_NARROWED, p);
-    } else {
+    lost = old & ~(listed ? part_types_of(a) : new);
+    gained = new & ~(listed ? part_types_of(b) : old);
+    if (lost && gained) {
         emit_types(c, SCHEMA_TYPE_CHANGED, p);
         return (old & new) != 0;
     }
-    compare_null(c, p);
+    if (lost || gained)
+        emit_types(c, lost ? SCHEMA_TYPE_NARROWED : SCHEMA_TYPE_WIDENED, p);
+    if (lost || gained || b->branch_count || a->branch_count)
+        compare_null_if_closed(c, p);
+    else
+        compare_null(c, p);
     return true;
 }
 
-struct hashed {
-    uint64_t hash;
-    struct json_val value;
-    size_t index;
-    bool matched;
-};
-
-static int compare_hashed(const void *a, const void *b)
+static struct schema_match_list list_values(struct schema_comparison *c,
+                                            const struct json_val *values, size_t count)
 {
-    const struct hashed *x = a, *y = b;
-
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static struct hashed *hash_all(struct schema_comparison *c, const struct json_val *values,
-                               size_t count)
-{
-    struct hashed *list = arena_alloc(&c->arena, (count + 1) * sizeof *list);
-
-    for (size_t i = 0; i < count; i++)
-        list[i] = (struct hashed){ json_hash(values[i], &by_value), values[i], i, false };
-    qsort(list, count, sizeof *list, compare_hashed);
     c->work += count;
-    return list;
+    return schema_match_list(values, count, &c->arena);
 }
 
-/* Marks as many elements as both sorted lists have. */
-static void match_equal(struct hashed *a, size_t a_count, struct hashed *b, size_t b_count)
+static struct str unmatched_text(struct buf *to, struct schema_match_list *list)
 {
-    for (size_t i = 0, k = 0; i < a_count && k < b_count;) {
-        if (a[i].hash == b[k].hash) {
-            a[i++].matched = true;
-            b[k++].matched = true;
-        } else if (a[i].hash < b[k].hash) {
-            i++;
-        } else {
-            k++;
-        }
-    }
-}
-
-/* Leaves one of equal values in a sorted list; returns their number. */
-static size_t drop_repeated(struct hashed *list, size_t count)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (!kept || list[kept - 1].hash != list[i].hash)
-            list[kept++] = list[i];
-    return kept;
-}
-
-static int compare_indexes(const void *a, const void *b)
-{
-    const struct hashed *x = a, *y = b;
-
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
-/* Appends an array of the values that have no match, in their order; nothing if there are
- * none. */
-static struct str unmatched_text(struct buf *to, struct hashed *list, size_t count)
-{
-    struct json_out o = json_out_to(to);
-    bool any = false;
-
     buf_clear(to);
-    qsort(list, count, sizeof *list, compare_indexes);
-    for (size_t i = 0; i < count; i++) {
-        if (list[i].matched)
-            continue;
-        if (!any)
-            json_out_array(&o);
-        any = true;
-        json_out_raw(&o, json_raw(list[i].value));
-    }
-    if (any)
-        json_out_end_array(&o);
+    schema_match_write_unmatched(to, list);
     return buf_str(to);
 }
 
 static void compare_values(struct schema_comparison *c, const struct schema_pair *p)
 {
     const struct schema_view *b = &p->before, *a = &p->after;
-    struct hashed *old = hash_all(c, b->values, b->value_count);
-    struct hashed *new = hash_all(c, a->values, a->value_count);
-    size_t old_count = drop_repeated(old, b->value_count);
-    size_t new_count = drop_repeated(new, a->value_count);
+    struct schema_match_list old = list_values(c, b->values, b->value_count);
+    struct schema_match_list new = list_values(c, a->values, a->value_count);
     struct str removed, added;
 
     if (!b->has_values && !a->has_values)
         return;
+    schema_match_drop_repeated(&old);
+    schema_match_drop_repeated(&new);
     if (b->has_values && a->has_values)
-        match_equal(old, old_count, new, new_count);
-    removed = unmatched_text(&c->texts[0], old, old_count);
-    added = unmatched_text(&c->texts[1], new, new_count);
+        schema_match_equal(&old, &new);
+    removed = unmatched_text(&c->texts[0], &old);
+    added = unmatched_text(&c->texts[1], &new);
     if (!b->has_values) {
         emit_at(c, SCHEMA_ENUM_SET, STR("enum"), STR_NONE, added);
     } else if (!a->has_values) {
@@ -311,143 +275,17 @@ static void compare_values(struct schema_comparison *c, const struct schema_pair
     }
 }
 
-/* Bounds. */
-
-struct bound {
-    struct json_val value; /* absent: none */
-    bool exclusive;
-};
-
-/* Returns the stricter of an inclusive and an exclusive bound. `sign` is 1 for a lower bound,
- * -1 for an upper one. */
-static struct bound strictest(const struct schema_view *v, enum json_keyword inclusive,
-                              enum json_keyword exclusive, int sign)
+static void on_bound(void *to, enum schema_change_kind kind, struct str keyword,
+                     struct json_val old, struct json_val new)
 {
-    struct bound in = { schema_view_get(v, inclusive), false };
-    struct bound ex = { schema_view_get(v, exclusive), true };
-    int order;
-
-    if (json_type(in.value) != JSON_NUMBER)
-        return json_type(ex.value) == JSON_NUMBER ? ex : (struct bound){ JSON_VAL_NONE, false };
-    if (json_type(ex.value) != JSON_NUMBER ||
-        !json_number_compare(json_raw(ex.value), json_raw(in.value), &order))
-        return in;
-    return order * sign >= 0 ? ex : in;
-}
-
-static void emit_bound(struct schema_comparison *c, struct str name, int tighter,
-                       struct json_val old, struct json_val new)
-{
-    if (tighter)
-        emit_at(c, tighter > 0 ? SCHEMA_BOUND_TIGHTENED : SCHEMA_BOUND_LOOSENED, name,
-                json_raw(old), json_raw(new));
-}
-
-/* Whether two bounds of integers are the same: above 0, and from 1 on. */
-static bool is_same_integer(struct bound old, struct bound new, int sign)
-{
-    enum { MAX = 1 << 30 };
-    int64_t a, b;
-
-    return json_int(old.value, &a) && json_int(new.value, &b) && a > -MAX && a < MAX &&
-           b > -MAX && b < MAX && a + old.exclusive * sign == b + new.exclusive *sign;
-}
-
-static void compare_bound(struct schema_comparison *c, struct str name, struct bound old,
-                          struct bound new, int sign)
-{
-    int order = 0;
-
-    if (!json_exists(old.value) || !json_exists(new.value)) {
-        emit_bound(c, name, json_exists(new.value) - json_exists(old.value), old.value,
-                   new.value);
-        return;
-    }
-    if (!json_number_compare(json_raw(new.value), json_raw(old.value), &order)) {
-        if (differ(old.value, new.value))
-            emit_at(c, SCHEMA_NOT_JUDGED, name, json_raw(old.value), json_raw(new.value));
-        return;
-    }
-    order *= sign;
-    if (!order)
-        order = new.exclusive - old.exclusive;
-    emit_bound(c, name, (order > 0) - (order < 0), old.value, new.value);
-}
-
-static bool is_zero(struct json_val v)
-{
-    int64_t n;
-
-    return json_int(v, &n) && n == 0;
-}
-
-static void compare_count(struct schema_comparison *c, const struct schema_pair *p,
-                          enum json_keyword k, int sign)
-{
-    struct bound old = { schema_view_get(&p->before, k), false };
-    struct bound new = { schema_view_get(&p->after, k), false };
-
-    if (json_type(old.value) != JSON_NUMBER || (sign > 0 && is_zero(old.value)))
-        old.value = JSON_VAL_NONE;
-    if (json_type(new.value) != JSON_NUMBER || (sign > 0 && is_zero(new.value)))
-        new.value = JSON_VAL_NONE;
-    compare_bound(c, json_keyword_name(k), old, new, sign);
-}
-
-static void compare_multiple(struct schema_comparison *c, const struct schema_pair *p)
-{
-    struct json_val old = schema_view_get(&p->before, KEYWORD_MULTIPLE_OF);
-    struct json_val new = schema_view_get(&p->after, KEYWORD_MULTIPLE_OF);
-    struct str name = json_keyword_name(KEYWORD_MULTIPLE_OF);
-    bool multiple;
-
-    if (json_type(old) != JSON_NUMBER || json_type(new) != JSON_NUMBER) {
-        emit_bound(c, name, (json_type(new) == JSON_NUMBER) - (json_type(old) == JSON_NUMBER),
-                   old, new);
-        return;
-    }
-    if (!differ(old, new))
-        return;
-    if (json_number_multiple(json_raw(new), json_raw(old), &multiple) && multiple)
-        emit_bound(c, name, 1, old, new);
-    else if (json_number_multiple(json_raw(old), json_raw(new), &multiple) && multiple)
-        emit_bound(c, name, -1, old, new);
-    else
-        emit_at(c, SCHEMA_BOUND_CHANGED, name, json_raw(old), json_raw(new));
-}
-
-static void compare_unique(struct schema_comparison *c, const struct schema_pair *p)
-{
-    struct json_val old = schema_view_get(&p->before, KEYWORD_UNIQUE_ITEMS);
-    struct json_val new = schema_view_get(&p->after, KEYWORD_UNIQUE_ITEMS);
-
-    emit_bound(c, json_keyword_name(KEYWORD_UNIQUE_ITEMS),
-               (json_type(new) == JSON_TRUE) - (json_type(old) == JSON_TRUE), old, new);
-}
-
-static void compare_range(struct schema_comparison *c, const struct schema_pair *p,
-                          enum json_keyword inclusive, enum json_keyword exclusive, int sign)
-{
-    struct bound old = strictest(&p->before, inclusive, exclusive, sign);
-    struct bound new = strictest(&p->after, inclusive, exclusive, sign);
-    unsigned types = p->before.types | p->after.types;
-
-    if (types != JSON_SCHEMA_INTEGER || !is_same_integer(old, new, sign))
-        compare_bound(c, json_keyword_name(inclusive), old, new, sign);
+    emit_at(to, kind, keyword, json_raw(old), json_raw(new));
 }
 
 static void compare_bounds(struct schema_comparison *c, const struct schema_pair *p)
 {
-    compare_range(c, p, KEYWORD_MINIMUM, KEYWORD_EXCLUSIVE_MINIMUM, 1);
-    compare_range(c, p, KEYWORD_MAXIMUM, KEYWORD_EXCLUSIVE_MAXIMUM, -1);
-    compare_count(c, p, KEYWORD_MIN_LENGTH, 1);
-    compare_count(c, p, KEYWORD_MAX_LENGTH, -1);
-    compare_count(c, p, KEYWORD_MIN_ITEMS, 1);
-    compare_count(c, p, KEYWORD_MAX_ITEMS, -1);
-    compare_count(c, p, KEYWORD_MIN_PROPERTIES, 1);
-    compare_count(c, p, KEYWORD_MAX_PROPERTIES, -1);
-    compare_multiple(c, p);
-    compare_unique(c, p);
+    static const struct schema_bounds_events events = { on_bound };
+
+    schema_bounds_compare(&p->before, &p->after, &events, c);
 }
 
 /* Keywords with a value that is only equal or not. */
@@ -800,9 +638,19 @@ static struct str schema_text(const struct property *p)
     return json_exists(p->schema) ? json_raw(p->schema) : STR("true");
 }
 
+/* Returns the schema of all properties that are not named; absent: there is none. */
+static struct json_val further_schema(const struct schema_view *v)
+{
+    struct json_val schema = schema_view_get(v, KEYWORD_ADDITIONAL_PROPERTIES);
+
+    return json_type(schema) == JSON_OBJECT ? schema : JSON_VAL_NONE;
+}
+
 static void emit_unpaired(struct schema_comparison *c, const struct schema_pair *p,
                           const struct unpaired *list, bool added)
 {
+    struct json_val further = further_schema(added ? &p->before : &p->after);
+
     for (size_t i = 0; i < list->count; i++) {
         const struct property *x = list->at[i];
         size_t len;
@@ -814,19 +662,31 @@ static void emit_unpaired(struct schema_comparison *c, const struct schema_pair 
             emit(c, added_kind(c, p, x), STR_NONE, schema_text(x));
         else
             emit(c, removed_kind(c, p, x), schema_text(x), STR_NONE);
+        if (json_exists(further))
+            compare_as(c, added ? further : x->schema, added ? x->schema : further,
+                       SCHEMA_OTHER);
         leave_property(c, len);
     }
 }
 
-static void compare_property(struct schema_comparison *c, const struct property *old,
-                             const struct property *new)
+static struct json_val property_schema(const struct property *p, const struct schema_view *v)
+{
+    struct json_val further = schema_view_get(v, KEYWORD_ADDITIONAL_PROPERTIES);
+
+    if (json_exists(p->schema))
+        return p->schema;
+    return json_type(further) == JSON_FALSE ? further : further_schema(v);
+}
+
+static void compare_property(struct schema_comparison *c, const struct schema_pair *p,
+                             const struct property *old, const struct property *new)
 {
     size_t len = enter_property(c, old->name);
 
     if (old->required != new->required)
         emit_bool(c, new->required ? SCHEMA_REQUIRED_ADDED : SCHEMA_REQUIRED_REMOVED,
                   new->required);
-    compare(c, old->schema, new->schema);
+    compare(c, property_schema(old, &p->before), property_schema(new, &p->after));
     leave_property(c, len);
 }
 
@@ -859,7 +719,7 @@ static void compare_objects(struct schema_comparison *c, const struct schema_pai
                                      : str_cmp(old.at[i].name, new.at[k].name);
 
         if (!order)
-            compare_property(c, &old.at[i++], &new.at[k++]);
+            compare_property(c, p, &old.at[i++], &new.at[k++]);
         else if (order < 0)
             removed.at[removed.count++] = &old.at[i++];
         else
@@ -887,102 +747,112 @@ static void compare_items(struct schema_comparison *c, const struct schema_pair 
 
 /* Branches of anyOf and oneOf, and elements of allOf. */
 
-struct branches {
-    struct hashed *at;
-    size_t count;
+/* A search for the branches, or the conjuncts, that belong together. */
+struct element_pairing {
+    struct schema_comparison *c;
+    struct str keyword;
+    struct str name; /* member that names an element */
+    enum schema_role role;
 };
 
-static struct branches hash_branches(struct schema_comparison *c, const struct json_val *values,
-                                     size_t count)
+/* Compares two elements as versions of the same one. */
+static void compare_element(void *to, const struct schema_match_item *old,
+                            const struct schema_match_item *new)
 {
-    return (struct branches){ hash_all(c, values, count), count };
+    struct element_pairing *p = to;
+
+    push_name(p->c, p->keyword);
+    push_index(p->c, old->index < new->index ? old->index : new->index);
+    compare_as(p->c, old->value, new->value, p->role);
+    p->c->depth -= 2;
 }
 
-static size_t count_unmatched(const struct branches *b)
+/* Returns whether both have a member, and the same value of it. */
+static bool have_same(struct json_val a, struct json_val b, struct str name)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < b->count; i++)
-        n += !b->at[i].matched;
-    return n;
-}
-
-/* Compares two branches as versions of the same one. */
-static void compare_branch(struct schema_comparison *c, struct str keyword, struct hashed *old,
-                           struct hashed *new)
-{
-    old->matched = new->matched = true;
-    push_name(c, keyword);
-    push_index(c, old->index < new->index ? old->index : new->index);
-    compare(c, old->value, new->value);
-    c->depth -= 2;
-}
-
-/* Returns whether two branches have the same value of a member that names them. */
-static bool have_same(const struct hashed *a, const struct hashed *b, struct str name)
-{
-    struct json_val x = json_get(a->value, name), y = json_get(b->value, name);
+    struct json_val x = json_get(a, name), y = json_get(b, name);
 
     return json_exists(x) && json_exists(y) && !differ(x, y);
 }
 
-static struct hashed *find_same(const struct hashed *of, const struct branches *among,
-                                struct str name)
+static bool have_same_name(void *to, const struct schema_match_item *before,
+                           const struct schema_match_item *after)
 {
-    struct hashed *found = NULL;
+    const struct element_pairing *p = to;
 
-    for (size_t i = 0; i < among->count; i++) {
-        if (among->at[i].matched || !have_same(of, &among->at[i], name))
-            continue;
-        if (found)
-            return NULL;
-        found = &among->at[i];
-    }
-    return found;
+    return have_same(before->value, after->value, p->name);
 }
 
-static void match_by(struct schema_comparison *c, struct str keyword, struct branches *old,
-                     struct branches *new, struct str name)
+static bool have_same_types(void *to, const struct schema_match_item *before,
+                            const struct schema_match_item *after)
 {
-    for (size_t i = 0; i < old->count; i++) {
-        struct hashed *b = &old->at[i], *a;
-
-        if (b->matched)
-            continue;
-        a = find_same(b, new, name);
-        if (a && find_same(a, old, name) == b)
-            compare_branch(c, keyword, b, a);
-    }
+    (void)to;
+    return before->types == after->types;
 }
 
-static struct hashed *only_unmatched(const struct branches *b)
+static bool share_types(void *to, const struct schema_match_item *before,
+                        const struct schema_match_item *after)
 {
-    for (size_t i = 0; i < b->count; i++)
-        if (!b->at[i].matched)
-            return &b->at[i];
-    return NULL;
+    (void)to;
+    return before->types & after->types;
 }
 
-/* Compares equal branches, too: a definition that they refer to may have changed. */
-static void compare_equal(struct schema_comparison *c, struct str keyword, struct branches *old,
-                          struct branches *new)
+/* Lists subschemas with the types of their values. */
+static struct schema_match_list list_schemas(struct schema_comparison *c,
+                                             struct json_schema_rules *rules,
+                                             const struct json_val *schemas, size_t count)
+{
+    struct schema_match_list list = list_values(c, schemas, count);
+    uint64_t work = 0;
+
+    for (size_t i = 0; i < count; i++)
+        list.at[i].types =
+            schema_view_types(rules, list.at[i].value, &work) & SCHEMA_VIEW_ANY_TYPE;
+    c->work += work / TYPE_STEPS;
+    return list;
+}
+
+static struct schema_match_list list_branches(struct schema_comparison *c,
+                                              const struct schema_view *v)
+{
+    return list_schemas(c, v->rules, v->branches, v->branch_count);
+}
+
+static struct schema_match_list list_conjuncts(struct schema_comparison *c,
+                                               const struct schema_view *v)
+{
+    return list_schemas(c, v->rules, v->conjuncts, v->conjunct_count);
+}
+
+static void match_by_name(struct element_pairing *p, struct schema_match_list *old,
+                          struct schema_match_list *new, struct str name)
+{
+    static const struct schema_match_events by_name = { have_same_name, compare_element };
+
+    p->name = name;
+    schema_match_pairs(old, new, &by_name, p);
+}
+
+/* Compares equal elements, too: a definition that they refer to may have changed. */
+static void compare_equal(struct element_pairing *p, struct schema_match_list *old,
+                          struct schema_match_list *new)
 {
     size_t k = 0;
 
-    match_equal(old->at, old->count, new->at, new->count);
+    schema_match_equal(old, new);
     for (size_t i = 0; i < old->count; i++) {
         if (!old->at[i].matched)
             continue;
         while (!new->at[k].matched)
             k++;
-        compare_branch(c, keyword, &old->at[i], &new->at[k++]);
+        compare_element(p, &old->at[i], &new->at[k++]);
     }
 }
 
-static void emit_branches(struct schema_comparison *c, enum schema_change_kind kind,
-                          struct str keyword, struct branches *list, bool added)
+static void emit_elements(struct schema_comparison *c, enum schema_change_kind kind,
+                          struct str keyword, struct schema_match_list *list, bool added)
 {
-    qsort(list->at, list->count, sizeof *list->at, compare_indexes);
+    schema_match_sort(list);
     for (size_t i = 0; i < list->count; i++) {
         struct str text = json_raw(list->at[i].value);
 
@@ -993,49 +863,35 @@ static void emit_branches(struct schema_comparison *c, enum schema_change_kind k
 
 /* Compares two lists of subschemas. `added` is the kind of one that was added; the next kind is
  * that of a removed one. */
-static void compare_lists(struct schema_comparison *c, struct str keyword, struct branches old,
-                          struct branches new, enum schema_change_kind added)
+static void compare_lists(struct element_pairing *p, struct schema_match_list old,
+                          struct schema_match_list new, enum schema_change_kind added)
 {
-    compare_equal(c, keyword, &old, &new);
-    if (old.count * new.count <= BRANCH_PAIRS) {
-        match_by(c, keyword, &old, &new, STR("$ref"));
-        match_by(c, keyword, &old, &new, STR("title"));
-        match_by(c, keyword, &old, &new, STR("type"));
+    static const struct schema_match_events by_types = { have_same_types, compare_element };
+    static const struct schema_match_events by_any_type = { share_types, compare_element };
+    struct schema_match_item *b, *a;
+
+    compare_equal(p, &old, &new);
+    match_by_name(p, &old, &new, STR("$ref"));
+    match_by_name(p, &old, &new, STR("title"));
+    match_by_name(p, &old, &new, STR("type"));
+    schema_match_pairs(&old, &new, &by_types, p);
+    schema_match_pairs(&old, &new, &by_any_type, p);
+    b = schema_match_only(&old);
+    a = schema_match_only(&new);
+    if (b && a) {
+        b->matched = a->matched = true;
+        compare_element(p, b, a);
     }
-    if (count_unmatched(&old) == 1 && count_unmatched(&new) == 1)
-        compare_branch(c, keyword, only_unmatched(&old), only_unmatched(&new));
-    emit_branches(c, added + 1, keyword, &old, false);
-    emit_branches(c, added, keyword, &new, true);
+    emit_elements(p->c, added + 1, p->keyword, &old, false);
+    emit_elements(p->c, added, p->keyword, &new, true);
 }
 
-/* One side has branches, the other is one schema. Returns whether it is one of the branches;
- * then the others were added or removed. */
-static bool compare_as_branch(struct schema_comparison *c, const struct schema_pair *p)
-{
-    bool added = !p->before.branch_count && p->after.branch_count;
-    const struct schema_view *single = added ? &p->before : &p->after;
-    const struct schema_view *all = added ? &p->after : &p->before;
-    struct branches list;
-    bool found = false;
-
-    if (single->branch_count || !all->branch_count || !single->part_count)
-        return false;
-    list = hash_branches(c, all->branches, all->branch_count);
-    for (size_t i = 0; i < list.count && !found; i++)
-        found = list.at[i].matched =
-            json_equal(single->parts[0], list.at[i].value, &without_annotations);
-    if (found)
-        emit_branches(c, added ? SCHEMA_BRANCH_ADDED : SCHEMA_BRANCH_REMOVED,
-                      json_keyword_name(all->branch_keyword), &list, added);
-    return found;
-}
-
-/* One side has branches, and the other is none of them. */
+/* One side has branches, the other is one schema that is none of them. */
 static void compare_single(struct schema_comparison *c, const struct schema_view *single,
                            const struct schema_view *all, bool added)
 {
-    struct branches list = hash_branches(c, all->branches, all->branch_count);
-    struct str text = unmatched_text(&c->texts[0], list.at, list.count);
+    struct schema_match_list list = list_values(c, all->branches, all->branch_count);
+    struct str text = unmatched_text(&c->texts[0], &list);
 
     emit_at(c,
             !is_open(single) ? SCHEMA_NOT_JUDGED
@@ -1048,50 +904,169 @@ static void compare_single(struct schema_comparison *c, const struct schema_view
 static void compare_branches(struct schema_comparison *c, const struct schema_pair *p)
 {
     const struct schema_view *b = &p->before, *a = &p->after;
+    struct element_pairing pairing = { .c = c, .keyword = STR("anyOf"), .role = SCHEMA_BRANCH };
 
     if (b->branch_count && a->branch_count) {
         if (b->branch_keyword != a->branch_keyword)
             emit(c, SCHEMA_NOT_JUDGED,
                  name_json(&c->texts[0], json_keyword_name(b->branch_keyword)),
                  name_json(&c->texts[1], json_keyword_name(a->branch_keyword)));
-        compare_lists(c, STR("anyOf"), hash_branches(c, b->branches, b->branch_count),
-                      hash_branches(c, a->branches, a->branch_count), SCHEMA_BRANCH_ADDED);
-    } else if (a->branch_count && types_of(b) == types_of(a)) {
+        compare_lists(&pairing, list_branches(c, b), list_branches(c, a), SCHEMA_BRANCH_ADDED);
+    } else if (a->branch_count) {
         compare_single(c, b, a, true);
-    } else if (b->branch_count && types_of(b) == types_of(a)) {
+    } else if (b->branch_count) {
         compare_single(c, a, b, false);
     }
 }
 
-static struct branches list_conjuncts(struct schema_comparison *c, struct json_val list)
-{
-    struct json_val *values = arena_alloc(&c->arena, (json_count(list) + 1) * sizeof *values);
-    struct json_iter it = json_each(list);
-    size_t n = 0;
-
-    while (json_next(&it))
-        values[n++] = it.value;
-    return hash_branches(c, values, n);
-}
-
 static void compare_conjuncts(struct schema_comparison *c, const struct schema_pair *p)
 {
-    if (json_exists(p->before.conjuncts) || json_exists(p->after.conjuncts))
-        compare_lists(c, STR("allOf"), list_conjuncts(c, p->before.conjuncts),
-                      list_conjuncts(c, p->after.conjuncts), SCHEMA_CONJUNCT_ADDED);
+    const struct schema_view *b = &p->before, *a = &p->after;
+    struct element_pairing pairing = { .c = c, .keyword = STR("allOf"), .role = SCHEMA_SELF };
+
+    if (b->conjunct_count || a->conjunct_count)
+        compare_lists(&pairing, list_conjuncts(c, b), list_conjuncts(c, a),
+                      SCHEMA_CONJUNCT_ADDED);
+}
+
+/* A schema as a union of one. */
+
+/* A schema, and a union that was made of it or that it was made of. */
+struct single_pair {
+    const struct schema_view *single, *all;
+    struct json_val schema; /* of `single` */
+    bool added;             /* the union is the later one */
+};
+
+/* Returns whether a schema says only types, which branches of the union accept as well. */
+static bool is_covered(const struct single_pair *s)
+{
+    return schema_view_is_plain(s->single) &&
+           !(s->single->types & ~schema_view_plain_types(s->all));
+}
+
+static bool is_same_definition(const struct single_pair *s,
+                               const struct schema_match_item *branch)
+{
+    struct json_val core = schema_view_core(s->single->rules, s->schema);
+    struct json_val other = schema_view_core(s->all->rules, branch->value);
+
+    for (size_t i = 0; i < s->single->part_count; i++)
+        if (have_same(s->single->parts[i], branch->value, STR("$ref")))
+            return true;
+    return json_equal(core, other, &without_annotations);
+}
+
+static bool is_same_title(const struct single_pair *s, const struct schema_match_item *branch)
+{
+    struct json_val title = json_get(branch->value, STR("title"));
+    struct json_val own = schema_view_member(s->single, STR("title"));
+
+    return json_exists(title) && json_exists(own) && !differ(title, own);
+}
+
+static bool is_same_type(const struct single_pair *s, const struct schema_match_item *branch)
+{
+    return branch->types == s->single->types;
+}
+
+static bool has_common_type(const struct single_pair *s, const struct schema_match_item *branch)
+{
+    return branch->types & s->single->types;
+}
+
+/* Returns the branch that the schema is a version of; NULL: there is none, or several. */
+static struct schema_match_item *find_version(const struct single_pair *s,
+                                              const struct schema_match_list *list)
+{
+    static bool (*const is[])(const struct single_pair *, const struct schema_match_item *) = {
+        is_same_definition, is_same_title, is_same_type, has_common_type
+    };
+
+    for (size_t k = 0; k < sizeof is / sizeof *is; k++) {
+        struct schema_match_item *found = NULL;
+        size_t count = 0;
+
+        for (size_t i = 0; i < list->count; i++) {
+            if (!is[k](s, &list->at[i]))
+                continue;
+            found = &list->at[i];
+            count++;
+        }
+        if (count == 1)
+            return found;
+    }
+    return NULL;
+}
+
+static void compare_version(struct schema_comparison *c, const struct single_pair *s,
+                            struct schema_match_list *list, struct schema_match_item *found)
+{
+    struct str keyword = json_keyword_name(s->all->branch_keyword);
+
+    push_name(c, keyword);
+    push_index(c, found->index);
+    if (s->added)
+        compare_as(c, s->schema, found->value, SCHEMA_SINGLE);
+    else
+        compare_as(c, found->value, s->schema, SCHEMA_SINGLE);
+    c->depth -= 2;
+    found->matched = true;
+    emit_elements(c, s->added ? SCHEMA_BRANCH_ADDED : SCHEMA_BRANCH_REMOVED, keyword, list,
+                  s->added);
+}
+
+/* Whether one side is nothing but a union, and the other one a schema that has types. */
+static bool is_single_pair(struct schema_pair *p)
+{
+    struct schema_view *b = &p->before, *a = &p->after;
+
+    return !is_invalid(p, KEYWORD_TYPE) &&
+           ((!b->branch_count && types_of(b) && !is_open(b) && schema_view_is_union(a)) ||
+            (!a->branch_count && types_of(a) && !is_open(a) && schema_view_is_union(b)));
+}
+
+static void compare_single_pair(struct schema_comparison *c, const struct schema_pair *p)
+{
+    bool added = !p->before.branch_count;
+    const struct single_pair s = { added ? &p->before : &p->after,
+                                   added ? &p->after : &p->before,
+                                   added ? p->schemas[0] : p->schemas[1], added };
+    struct schema_match_list list = list_branches(c, s.all);
+    struct schema_match_item *found;
+
+    if (!(types_of(s.single) & types_of(s.all))) {
+        emit_types(c, SCHEMA_TYPE_CHANGED, p);
+        return;
+    }
+    compare_null(c, p);
+    if (is_covered(&s)) {
+        if (types_of(s.single) != types_of(s.all))
+            emit_types(c, added ? SCHEMA_TYPE_WIDENED : SCHEMA_TYPE_NARROWED, p);
+        return;
+    }
+    found = find_version(&s, &list);
+    if (found)
+        compare_version(c, &s, &list, found);
+    else
+        compare_single(c, s.single, s.all, added);
 }
 
 /* Everything. */
 
-static void compare_pair(struct schema_comparison *c, const struct schema_pair *p)
+static void compare_pair(struct schema_comparison *c, struct schema_pair *p)
 {
     bool known = schema_view_is_unresolved(&p->before) == schema_view_is_unresolved(&p->after);
-    bool comparable = known && compare_types(c, p);
 
-    compare_annotations(c, p);
+    if (p->role != SCHEMA_SINGLE && p->role != SCHEMA_OTHER)
+        compare_annotations(c, p);
     if (!known)
         compare_not_judged(c, p);
-    if (!comparable || compare_as_branch(c, p))
+    if (known && is_single_pair(p)) {
+        compare_single_pair(c, p);
+        return;
+    }
+    if (!known || !compare_types(c, p))
         return;
     compare_values(c, p);
     compare_bounds(c, p);
@@ -1120,16 +1095,18 @@ static struct json_val skip_refs(struct json_schema_rules *rules, struct json_va
 
 /* Returns whether the pair was compared before, or is being compared: a recursive schema. */
 static bool is_compared(struct schema_comparison *c, struct json_val before,
-                        struct json_val after)
+                        struct json_val after, enum schema_role role)
 {
     struct json_val old = skip_refs(&c->rules[0], before);
     struct json_val new = skip_refs(&c->rules[1], after);
-    uint64_t key = (uint64_t)(json_exists(old) ? old.node : UINT32_MAX) << 32 |
-                   (json_exists(new) ? new.node : UINT32_MAX);
+    const uint64_t key[2] = { (uint64_t)(json_exists(old) ? old.node : UINT32_MAX) << 32 |
+                                  (json_exists(new) ? new.node : UINT32_MAX),
+                              role };
+    struct str name = str_n((const char *)key, sizeof key);
 
-    if (map_get(&c->compared, map_number_key(&key)))
+    if (map_get(&c->compared, name))
         return true;
-    map_put(&c->compared, map_number_key(&key), c);
+    map_put(&c->compared, name, c);
     return false;
 }
 
@@ -1142,9 +1119,18 @@ static void compare_ref_annotations(struct schema_comparison *c, struct schema_p
     compare_annotations(c, p);
 }
 
-static void compare(struct schema_comparison *c, struct json_val before, struct json_val after)
+static void view_pair(struct schema_comparison *c, struct schema_pair *p,
+                      enum schema_view_conjuncts conjuncts)
 {
-    bool compared = is_compared(c, before, after);
+    schema_view_init(&p->before, &c->rules[0], p->schemas[0], conjuncts, &c->arena);
+    schema_view_init(&p->after, &c->rules[1], p->schemas[1], conjuncts, &c->arena);
+    c->work += (p->before.work + p->after.work) / TYPE_STEPS;
+}
+
+static void compare_as(struct schema_comparison *c, struct json_val before,
+                       struct json_val after, enum schema_role role)
+{
+    bool compared = is_compared(c, before, after, role);
     struct schema_pair *p;
 
     if (++c->work > SCHEMA_COMPARE_WORK || c->nesting == SCHEMA_COMPARE_DEPTH) {
@@ -1152,8 +1138,10 @@ static void compare(struct schema_comparison *c, struct json_val before, struct 
         return;
     }
     p = mem_new(struct schema_pair); /* too large for the stack of a recursion */
-    schema_view_init(&p->before, &c->rules[0], before, &c->arena);
-    schema_view_init(&p->after, &c->rules[1], after, &c->arena);
+    *p = (struct schema_pair){ .schemas = { before, after }, .role = role };
+    view_pair(c, p, SCHEMA_VIEW_JOINED);
+    if (p->before.conjunct_count || p->after.conjunct_count)
+        view_pair(c, p, SCHEMA_VIEW_APART);
     c->nesting++;
     if (compared)
         compare_ref_annotations(c, p);
@@ -1161,6 +1149,11 @@ static void compare(struct schema_comparison *c, struct json_val before, struct 
         compare_pair(c, p);
     c->nesting--;
     free(p);
+}
+
+static void compare(struct schema_comparison *c, struct json_val before, struct json_val after)
+{
+    compare_as(c, before, after, SCHEMA_SELF);
 }
 
 static void release_comparison(struct schema_comparison *c)

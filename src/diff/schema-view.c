@@ -1,14 +1,49 @@
 #include "diff/schema-view.h"
 
-enum { MAX_REFS = 8 };
+#include <string.h>
+
+#include "json/equal.h"
+
+enum { MAX_WRAPPERS = 64, TYPES_DEPTH = 32, UNION_DEPTH = 8 };
+enum { NAME_PAIRS = 10000 }; /* of properties that are compared */
+enum { ALL_TYPES = SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL };
+
+static const struct json_rules by_value = { .numbers_by_value = true };
 
 /* While a view is made. */
 struct view_maker {
     struct schema_view *view;
     struct arena *arena;
-    bool accepts_null;
-    bool has_null_branch; /* parts that are added from now on need not accept null */
+    enum schema_view_conjuncts conjuncts;
+    struct json_val unions[UNION_DEPTH]; /* whose branches are being added */
+    size_t depth;
+    bool joined[SCHEMA_VIEW_PARTS]; /* the part's union has become parts, types or values */
 };
+
+static void push(struct view_maker *m, struct json_val **list, size_t *count, size_t *cap,
+                 struct json_val v)
+{
+    if (*count == *cap) {
+        size_t room = *cap ? *cap * 2 : 8;
+        struct json_val *copy = arena_alloc(m->arena, room * sizeof *copy);
+
+        if (*count)
+            memcpy(copy, *list, *count * sizeof *copy);
+        *list = copy;
+        *cap = room;
+    }
+    (*list)[(*count)++] = v;
+}
+
+static void push_branch(struct view_maker *m, struct json_val branch)
+{
+    push(m, &m->view->branches, &m->view->branch_count, &m->view->branch_cap, branch);
+}
+
+static void push_conjunct(struct view_maker *m, struct json_val schema)
+{
+    push(m, &m->view->conjuncts, &m->view->conjunct_count, &m->view->conjunct_cap, schema);
+}
 
 static const struct json_schema_rule *find_rule(const struct schema_view *v,
                                                 struct json_val part, enum json_keyword k)
@@ -80,30 +115,116 @@ static bool has_only(struct json_val schema, struct str name)
     return found;
 }
 
-static bool is_null_schema(struct json_val schema)
-{
-    struct json_val values = json_get(schema, STR("enum"));
-
-    return (has_only(schema, STR("type")) &&
-            json_is(json_get(schema, STR("type")), STR("null"))) ||
-           (has_only(schema, STR("const")) &&
-            json_type(json_get(schema, STR("const"))) == JSON_NULL) ||
-           (has_only(schema, STR("enum")) && json_count(values) == 1 &&
-            json_type(json_item(values, 0)) == JSON_NULL);
-}
+/* Types. */
 
 static unsigned with_integer(unsigned types)
 {
     return types & JSON_SCHEMA_NUMBER ? types | JSON_SCHEMA_INTEGER : types;
 }
 
+/* Returns the type of a value; an integer is no other number. */
+static unsigned type_of_value(struct json_val v)
+{
+    unsigned types = json_schema_types_of(v);
+
+    return types & JSON_SCHEMA_INTEGER ? JSON_SCHEMA_INTEGER : types;
+}
+
+static unsigned types_of_values(struct json_val list)
+{
+    struct json_iter it = json_each(list);
+    unsigned all = 0;
+
+    while (json_next(&it))
+        all |= type_of_value(it.value);
+    return all;
+}
+
+static bool is_nullable(struct json_val schema)
+{
+    return json_type(json_get(schema, STR("nullable"))) == JSON_TRUE;
+}
+
+struct type_search {
+    struct json_schema_rules *rules;
+    unsigned steps; /* that are left */
+};
+
+static unsigned find_types(struct type_search *s, struct json_val schema, unsigned depth);
+
+static unsigned find_types_of_list(struct type_search *s, const struct json_schema_rule *r,
+                                   unsigned depth)
+{
+    bool is_union = r->keyword != KEYWORD_ALL_OF;
+    struct json_iter it = json_each(r->value);
+    unsigned types = is_union ? 0 : ALL_TYPES;
+
+    if (json_type(r->value) != JSON_ARRAY || !json_count(r->value))
+        return ALL_TYPES;
+    while (json_next(&it)) {
+        unsigned one = find_types(s, it.value, depth);
+
+        types = is_union ? types | one : types & one;
+    }
+    return types;
+}
+
+static unsigned find_types_of_rule(struct type_search *s, const struct json_schema_rule *r,
+                                   unsigned nullable, unsigned depth)
+{
+    unsigned types;
+
+    switch (r->keyword) {
+    case KEYWORD_TYPE:
+        return json_schema_types_parse(r->value, &types) ? with_integer(types) | nullable
+                                                         : ALL_TYPES;
+    case KEYWORD_ENUM:
+        return json_type(r->value) == JSON_ARRAY ? types_of_values(r->value) | nullable
+                                                 : ALL_TYPES;
+    case KEYWORD_CONST:
+        return type_of_value(r->value) | nullable;
+    case KEYWORD_REF:
+        return json_exists(r->target) ? find_types(s, r->target, depth) : ALL_TYPES;
+    case KEYWORD_ALL_OF:
+    case KEYWORD_ANY_OF:
+    case KEYWORD_ONE_OF:
+        return find_types_of_list(s, r, depth);
+    default:
+        return ALL_TYPES;
+    }
+}
+
+static unsigned find_types(struct type_search *s, struct json_val schema, unsigned depth)
+{
+    const struct json_schema_node *node;
+    unsigned types = ALL_TYPES, nullable;
+
+    if (json_type(schema) == JSON_FALSE)
+        return 0;
+    if (json_type(schema) != JSON_OBJECT || !depth || !s->steps)
+        return ALL_TYPES;
+    s->steps--;
+    node = json_schema_rules_of(s->rules, schema);
+    nullable = is_nullable(schema) ? JSON_SCHEMA_NULL : 0;
+    for (size_t i = 0; i < node->count; i++)
+        types &= find_types_of_rule(s, &node->rules[i], nullable, depth - 1);
+    return types;
+}
+
+unsigned schema_view_types(struct json_schema_rules *rules, struct json_val schema,
+                           uint64_t *work)
+{
+    struct type_search s = { rules, SCHEMA_VIEW_STEPS };
+    unsigned types = find_types(&s, schema, TYPES_DEPTH);
+
+    *work += SCHEMA_VIEW_STEPS - s.steps;
+    return types;
+}
+
 static void restrict_types(struct view_maker *m, unsigned types)
 {
-    bool null = types & JSON_SCHEMA_NULL;
-
     m->view->typed = true;
-    m->view->types &= with_integer(types);
-    m->accepts_null = m->accepts_null && (null || m->has_null_branch);
+    m->view->part_types &= with_integer(types);
 }
 
 static void read_type(struct view_maker *m, struct json_val part)
@@ -111,30 +232,24 @@ static void read_type(struct view_maker *m, struct json_val part)
     struct json_val type = rule_value(m->view, part, KEYWORD_TYPE);
     unsigned types;
 
-    if (!json_exists(type) || !json_schema_types_parse(type, &types))
-        return;
-    if (json_type(json_get(part, STR("nullable"))) == JSON_TRUE)
-        types |= JSON_SCHEMA_NULL;
-    restrict_types(m, types);
+    if (json_exists(type) && json_schema_types_parse(type, &types))
+        restrict_types(m, types);
 }
 
+/* Values. */
+
 /* Replaces the values of the view by those of an array that are not null. */
-static void set_values(struct view_maker *m, struct json_val list, bool nullable)
+static void set_values(struct view_maker *m, struct json_val list)
 {
     struct schema_view *v = m->view;
     struct json_iter it = json_each(list);
-    bool null = nullable;
 
     v->has_values = true;
     v->value_count = 0;
     v->values = arena_alloc(m->arena, (json_count(list) + 1) * sizeof *v->values);
-    while (json_next(&it)) {
-        if (json_type(it.value) == JSON_NULL)
-            null = true;
-        else
+    while (json_next(&it))
+        if (json_type(it.value) != JSON_NULL)
             v->values[v->value_count++] = it.value;
-    }
-    m->accepts_null = m->accepts_null && (null || m->has_null_branch);
 }
 
 static void read_values(struct view_maker *m, struct json_val part)
@@ -142,20 +257,32 @@ static void read_values(struct view_maker *m, struct json_val part)
     struct schema_view *v = m->view;
     struct json_val list = rule_value(v, part, KEYWORD_ENUM);
     struct json_val one = rule_value(v, part, KEYWORD_CONST);
-    bool nullable = json_type(json_get(part, STR("nullable"))) == JSON_TRUE;
 
     if (v->has_values)
         return;
     if (json_type(list) == JSON_ARRAY)
-        set_values(m, list, nullable);
+        set_values(m, list);
     if (!json_exists(one))
         return;
-    set_values(m, JSON_VAL_NONE, nullable || json_type(one) == JSON_NULL);
+    set_values(m, JSON_VAL_NONE);
     if (json_type(one) != JSON_NULL) {
         v->values = arena_alloc(m->arena, sizeof *v->values);
         v->values[v->value_count++] = one;
     }
 }
+
+/* A value of another type than the schema has is not valid. */
+static void drop_values_of_other_types(struct schema_view *v)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < v->value_count; i++)
+        if (type_of_value(v->values[i]) & v->types)
+            v->values[kept++] = v->values[i];
+    v->value_count = kept;
+}
+
+/* Branches. */
 
 /* A union of plain types, or of constants, is the same as `type`, or `enum`. */
 static bool join_plain_branches(struct view_maker *m)
@@ -173,9 +300,9 @@ static bool join_plain_branches(struct view_maker *m)
         all |= types_only ? types : 0;
     }
     if (types_only) {
-        restrict_types(m, all | (m->has_null_branch ? JSON_SCHEMA_NULL : 0));
+        restrict_types(m, all);
     } else if (values_only && !v->has_values) {
-        set_values(m, JSON_VAL_NONE, false);
+        set_values(m, JSON_VAL_NONE);
         v->values = arena_alloc(m->arena, v->branch_count * sizeof *v->values);
         for (size_t i = 0; i < v->branch_count; i++)
             v->values[v->value_count++] = json_get(v->branches[i], STR("const"));
@@ -186,14 +313,81 @@ static bool join_plain_branches(struct view_maker *m)
     return true;
 }
 
-static void add_part(struct view_maker *m, struct json_val schema);
+static bool is_union_keyword(enum json_keyword k)
+{
+    return k == KEYWORD_ANY_OF || k == KEYWORD_ONE_OF;
+}
+
+struct json_val schema_view_core(struct json_schema_rules *rules, struct json_val schema)
+{
+    for (int i = 0; i < MAX_WRAPPERS && json_type(schema) == JSON_OBJECT; i++) {
+        const struct json_schema_node *node = json_schema_rules_of(rules, schema);
+        const struct json_schema_rule *only = node->rules;
+
+        if (node->count != 1)
+            break;
+        if (only->keyword == KEYWORD_REF && json_exists(only->target))
+            schema = only->target;
+        else if ((only->keyword == KEYWORD_ALL_OF || is_union_keyword(only->keyword)) &&
+                 json_type(only->value) == JSON_ARRAY && json_count(only->value) == 1)
+            schema = json_item(only->value, 0);
+        else
+            break;
+    }
+    return schema;
+}
+
+/* Returns the branches of a subschema that is nothing but a union; absent: it is something
+ * else. */
+static struct json_val inner_union(const struct view_maker *m, struct json_val schema)
+{
+    struct json_val core = schema_view_core(m->view->rules, schema);
+    const struct json_schema_node *node;
+
+    if (json_type(core) != JSON_OBJECT || m->depth == UNION_DEPTH ||
+        m->view->branch_count >= SCHEMA_VIEW_BRANCHES)
+        return JSON_VAL_NONE;
+    node = json_schema_rules_of(m->view->rules, core);
+    if (node->count != 1 || !is_union_keyword(node->rules[0].keyword) ||
+        !json_count(node->rules[0].value))
+        return JSON_VAL_NONE;
+    return node->rules[0].value;
+}
+
+static bool is_being_added(const struct view_maker *m, struct json_val list)
+{
+    for (size_t i = 0; i < m->depth; i++)
+        if (m->unions[i].node == list.node)
+            return true;
+    return false;
+}
+
+/* A union in itself adds nothing. */
+static void add_branches(struct view_maker *m, struct json_val list)
+{
+    struct json_iter it = json_each(list);
+
+    m->unions[m->depth++] = list;
+    while (json_next(&it)) {
+        struct json_val inner = inner_union(m, it.value);
+
+        if (json_exists(inner) && is_being_added(m, inner))
+            continue;
+        if (json_exists(inner))
+            add_branches(m, inner);
+        else if (schema_view_types(m->view->rules, it.value, &m->view->work) !=
+                 JSON_SCHEMA_NULL)
+            push_branch(m, it.value);
+    }
+    m->depth--;
+}
+
+static void join_part(struct view_maker *m, struct json_val schema);
 
 static void read_branches(struct view_maker *m, struct json_val part, enum json_keyword k)
 {
     struct schema_view *v = m->view;
     struct json_val list = rule_value(v, part, k);
-    struct json_iter it = json_each(list);
-    bool null = false;
 
     if (json_type(list) != JSON_ARRAY || !json_count(list))
         return;
@@ -201,38 +395,144 @@ static void read_branches(struct view_maker *m, struct json_val part, enum json_
         v->complete = false;
         return;
     }
-    v->branches = arena_alloc(m->arena, json_count(list) * sizeof *v->branches);
     v->branch_keyword = k;
-    while (json_next(&it)) {
-        if (is_null_schema(it.value))
-            null = true;
-        else
-            v->branches[v->branch_count++] = it.value;
-    }
-    m->has_null_branch = null;
+    add_branches(m, list);
+    if (v->branch_count > 1 && !join_plain_branches(m))
+        return;
+    for (size_t i = 0; i < v->part_count; i++)
+        m->joined[i] |= v->parts[i].node == part.node;
     if (v->branch_count == 1) {
         v->branch_count = 0;
-        add_part(m, v->branches[0]);
-    } else if (!join_plain_branches(m)) {
-        m->accepts_null = m->accepts_null && null;
+        join_part(m, v->branches[0]);
+    }
+}
+
+/* Parts. */
+
+/* Keywords whose meaning depends on each other: two parts do not have several of a group. */
+static enum json_keyword group_of(enum json_keyword k)
+{
+    switch (k) {
+    case KEYWORD_CONST:
+        return KEYWORD_ENUM;
+    case KEYWORD_ONE_OF:
+        return KEYWORD_ANY_OF;
+    case KEYWORD_PATTERN_PROPERTIES:
+    case KEYWORD_ADDITIONAL_PROPERTIES:
+    case KEYWORD_UNEVALUATED_PROPERTIES:
+        return KEYWORD_PROPERTIES;
+    case KEYWORD_PREFIX_ITEMS:
+    case KEYWORD_ADDITIONAL_ITEMS:
+    case KEYWORD_UNEVALUATED_ITEMS:
+    case KEYWORD_CONTAINS:
+    case KEYWORD_MIN_CONTAINS:
+    case KEYWORD_MAX_CONTAINS:
+        return KEYWORD_ITEMS;
+    case KEYWORD_THEN:
+    case KEYWORD_ELSE:
+        return KEYWORD_IF;
+    default:
+        return k;
+    }
+}
+
+/* Whether any number of parts can have it: all of them count, or it says nothing. */
+static bool is_joinable(const struct json_schema_rule *r)
+{
+    return r->keyword == KEYWORD_TYPE || r->keyword == KEYWORD_REQUIRED ||
+           r->keyword == KEYWORD_ALL_OF ||
+           (r->keyword == KEYWORD_REF && json_exists(r->target)) ||
+           (r->keyword == KEYWORD_ADDITIONAL_PROPERTIES && json_type(r->value) == JSON_TRUE);
+}
+
+static bool share_names(struct json_val a, struct json_val b)
+{
+    struct json_iter it = json_each(a);
+
+    if (json_type(a) != JSON_OBJECT || json_type(b) != JSON_OBJECT ||
+        json_count(a) * json_count(b) > NAME_PAIRS)
+        return true;
+    while (json_next(&it)) {
+        struct json_iter other = json_each(b);
+
+        while (json_next(&other))
+            if (json_equal(it.key, other.key, &by_value))
+                return true;
+    }
+    return false;
+}
+
+static bool rules_collide(const struct json_schema_rule *a, const struct json_schema_rule *b)
+{
+    if (group_of(a->keyword) != group_of(b->keyword))
+        return false;
+    if (a->keyword == KEYWORD_REF)
+        return true; /* one without a target: schema_view_get() finds only one */
+    if (is_joinable(b))
+        return false;
+    if (a->keyword == KEYWORD_PROPERTIES && b->keyword == KEYWORD_PROPERTIES)
+        return share_names(a->value, b->value);
+    return a->keyword != b->keyword || group_of(a->keyword) == KEYWORD_PROPERTIES ||
+           group_of(a->keyword) == KEYWORD_ITEMS || group_of(a->keyword) == KEYWORD_ANY_OF ||
+           !json_equal(a->value, b->value, &by_value);
+}
+
+static bool collides_with(const struct view_maker *m, const struct json_schema_rule *r)
+{
+    const struct schema_view *v = m->view;
+
+    for (size_t i = 0; i < v->part_count; i++) {
+        const struct json_schema_node *part = json_schema_rules_of(v->rules, v->parts[i]);
+
+        if (is_union_keyword(r->keyword) && m->joined[i])
+            continue;
+        for (size_t k = 0; k < part->count; k++)
+            if (rules_collide(r, &part->rules[k]))
+                return true;
+    }
+    return false;
+}
+
+/* Returns whether a subschema cannot be a further part. */
+static bool collides(const struct view_maker *m, struct json_val schema)
+{
+    const struct schema_view *v = m->view;
+    const struct json_schema_node *node;
+
+    if (json_type(schema) != JSON_OBJECT)
+        return false;
+    if (v->part_count == SCHEMA_VIEW_PARTS)
+        return true;
+    node = json_schema_rules_of(v->rules, schema);
+    for (size_t i = 0; i < node->count; i++)
+        if (!is_joinable(&node->rules[i]) && collides_with(m, &node->rules[i]))
+            return true;
+    return false;
+}
+
+static void read_conjuncts(struct view_maker *m, struct json_val all)
+{
+    struct json_iter it = json_each(all);
+
+    while (json_type(all) == JSON_ARRAY && json_next(&it)) {
+        if (m->conjuncts == SCHEMA_VIEW_APART)
+            push_conjunct(m, it.value);
+        else
+            join_part(m, it.value);
     }
 }
 
 static void read_part(struct view_maker *m, struct json_val part)
 {
     const struct json_schema_rule *ref = find_rule(m->view, part, KEYWORD_REF);
-    struct json_val all = rule_value(m->view, part, KEYWORD_ALL_OF);
 
     read_type(m, part);
     read_values(m, part);
     if (ref && json_exists(ref->target))
-        add_part(m, ref->target);
+        join_part(m, ref->target);
     else if (ref)
         m->view->complete = false;
-    if (json_count(all) == 1)
-        add_part(m, json_item(all, 0));
-    else if (json_type(all) == JSON_ARRAY && !json_exists(m->view->conjuncts))
-        m->view->conjuncts = all;
+    read_conjuncts(m, rule_value(m->view, part, KEYWORD_ALL_OF));
     read_branches(m, part, KEYWORD_ANY_OF);
     read_branches(m, part, KEYWORD_ONE_OF);
 }
@@ -246,7 +546,7 @@ static bool has_part(const struct schema_view *v, struct json_val schema)
 }
 
 /* A $ref to itself adds nothing: the part is there already. */
-static void add_part(struct view_maker *m, struct json_val schema)
+static void join_part(struct view_maker *m, struct json_val schema)
 {
     struct schema_view *v = m->view;
 
@@ -254,56 +554,76 @@ static void add_part(struct view_maker *m, struct json_val schema)
         v->never = true;
     if (json_type(schema) != JSON_OBJECT || has_part(v, schema))
         return;
-    if (v->part_count == SCHEMA_VIEW_PARTS) {
-        v->complete = false;
+    if (collides(m, schema)) {
+        push_conjunct(m, schema);
         return;
     }
     v->parts[v->part_count++] = schema;
     read_part(m, schema);
 }
 
-/* Returns the types that a branch names itself or through $ref; 0: they are not restricted. */
-static unsigned branch_types(const struct schema_view *v, struct json_val branch)
-{
-    unsigned types = 0;
-
-    for (int i = 0; i < MAX_REFS && json_type(branch) == JSON_OBJECT; i++) {
-        const struct json_schema_rule *ref = find_rule(v, branch, KEYWORD_REF);
-        struct json_val type = rule_value(v, branch, KEYWORD_TYPE);
-
-        if (json_exists(type))
-            return json_schema_types_parse(type, &types) ? types : 0;
-        branch = ref ? ref->target : JSON_VAL_NONE;
-    }
-    return 0;
-}
-
-/* The types of a union are those of its branches, if all of them have some. */
-static void join_branch_types(struct view_maker *m)
-{
-    unsigned all = 0;
-
-    for (size_t i = 0; i < m->view->branch_count; i++) {
-        unsigned types = branch_types(m->view, m->view->branches[i]);
-
-        if (!types)
-            return;
-        all |= types;
-    }
-    if (all)
-        restrict_types(m, all | (m->has_null_branch ? JSON_SCHEMA_NULL : 0));
-}
-
 void schema_view_init(struct schema_view *v, struct json_schema_rules *rules,
-                      struct json_val schema, struct arena *a)
+                      struct json_val schema, enum schema_view_conjuncts conjuncts,
+                      struct arena *a)
 {
-    struct view_maker m = { .view = v, .arena = a, .accepts_null = true };
+    struct view_maker m = { .view = v, .arena = a, .conjuncts = conjuncts };
+    unsigned types;
 
     *v = (struct schema_view){ .rules = rules,
                                .complete = true,
-                               .types = SCHEMA_VIEW_ANY_TYPE,
-                               .conjuncts = JSON_VAL_NONE };
-    add_part(&m, schema);
-    join_branch_types(&m);
-    v->nullable = m.accepts_null && !v->never;
+                               .part_types = SCHEMA_VIEW_ANY_TYPE };
+    types = schema_view_types(rules, schema, &v->work);
+    join_part(&m, schema);
+    v->types = v->part_types & types;
+    v->nullable = (types & JSON_SCHEMA_NULL) && !v->never;
+    if (!v->has_values && v->types != SCHEMA_VIEW_ANY_TYPE)
+        v->typed = true;
+    drop_values_of_other_types(v);
+}
+
+/* Whether no part restricts its values by other keywords than types and a union. */
+static bool says_only_types(const struct schema_view *v)
+{
+    if (v->conjunct_count || !v->complete || v->never || v->has_values)
+        return false;
+    for (size_t i = 0; i < v->part_count; i++) {
+        const struct json_schema_node *part = json_schema_rules_of(v->rules, v->parts[i]);
+
+        for (size_t k = 0; k < part->count; k++)
+            if (part->rules[k].keyword == KEYWORD_REQUIRED ||
+                !(is_joinable(&part->rules[k]) || is_union_keyword(part->rules[k].keyword)))
+                return false;
+    }
+    return true;
+}
+
+bool schema_view_is_union(struct schema_view *v)
+{
+    unsigned types = 0;
+
+    if (!v->branch_count || !says_only_types(v))
+        return false;
+    for (size_t i = 0; i < v->branch_count; i++)
+        types |= schema_view_types(v->rules, v->branches[i], &v->work);
+    return !(types & SCHEMA_VIEW_ANY_TYPE & ~v->part_types);
+}
+
+bool schema_view_is_plain(const struct schema_view *v)
+{
+    return !v->branch_count && says_only_types(v);
+}
+
+unsigned schema_view_plain_types(const struct schema_view *v)
+{
+    unsigned types = 0;
+
+    for (size_t i = 0; i < v->branch_count; i++) {
+        struct schema_view branch;
+        struct arena a = { 0 };
+
+        schema_view_init(&branch, v->rules, v->branches[i], SCHEMA_VIEW_JOINED, &a);
+        types |= schema_view_is_plain(&branch) ? branch.types : 0;
+        arena_release(&a);
+    }
+    return types;
 }

@@ -16,7 +16,7 @@ static void view_schema(struct rig *r, const char *schema)
 
     r->arena = (struct arena){ 0 };
     json_schema_rules_init(&r->rules, root);
-    schema_view_init(&r->view, &r->rules, root, &r->arena);
+    schema_view_init(&r->view, &r->rules, root, SCHEMA_VIEW_JOINED, &r->arena);
 }
 
 static void end(struct rig *r)
@@ -133,6 +133,108 @@ static void true_accepts_everything_and_false_nothing(void **state)
     end(&r);
 }
 
+static void a_union_in_a_union_has_its_branches_there(void **state)
+{
+    static const char *const schemas[] = {
+        "{'anyOf':[{'anyOf':[{'$ref':'#/$defs/a'},{'$ref':'#/$defs/b'}]},{'type':'null'}],",
+        "{'oneOf':[{'$ref':'#/$defs/u'},{'const':null}],",
+        "{'anyOf':[{'allOf':[{'$ref':'#/$defs/u'}]},{'$ref':'#'},{'type':['null']}],",
+    };
+    struct rig r;
+    struct arena a = { 0 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        view_schema(&r, arena_printf(&a,
+                                     "%s'$defs':{'a':{'minLength':1},'b':{'minimum':1},"
+                                     "'u':{'anyOf':[{'$ref':'#/$defs/a'},"
+                                     "{'$ref':'#/$defs/b'}]}}}",
+                                     schemas[i])
+                            .at);
+        assert_int_equal(r.view.branch_count, 2);
+        assert_true(r.view.nullable);
+        assert_true(schema_view_is_union(&r.view));
+        end(&r);
+    }
+    arena_release(&a);
+}
+
+static void keywords_of_allof_join_unless_they_collide(void **state)
+{
+    static const struct {
+        const char *schema;
+        size_t conjuncts;
+    } rows[] = {
+        { "{'allOf':[{'type':'string'},{'minLength':1}]}", 0 },
+        { "{'allOf':[{'minLength':1},{'minLength':1}]}", 0 },
+        { "{'allOf':[{'minLength':1},{'minLength':2}]}", 1 },
+        { "{'minLength':1,'$ref':'#/$defs/a','$defs':{'a':{'minLength':2}}}", 1 },
+        { "{'allOf':[{'enum':[1]},{'const':1}]}", 1 },
+        { "{'properties':{'a':{}},'allOf':[{'properties':{'b':{}}}]}", 0 },
+        { "{'properties':{'a':{}},'allOf':[{'properties':{'a':{}}}]}", 1 },
+        { "{'properties':{'a':{}},'allOf':[{'additionalProperties':false}]}", 1 },
+        { "{'items':{},'allOf':[{'prefixItems':[{}]}]}", 1 },
+        { "{'if':{},'allOf':[{'then':{}}]}", 1 },
+        { "{'anyOf':[{'minimum':1},{'maximum':1}],'allOf':[{'oneOf':[{'minLength':1},"
+          "{'maxLength':1}]}]}",
+          1 },
+    };
+    struct rig r;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        view_schema(&r, rows[i].schema);
+        assert_int_equal(r.view.conjunct_count, rows[i].conjuncts);
+        end(&r);
+    }
+}
+
+static void types_follow_every_keyword_that_excludes_some(void **state)
+{
+    static const struct {
+        const char *schema;
+        unsigned types;
+    } rows[] = {
+        { "{'enum':['a',1,null]}",
+          JSON_SCHEMA_STRING | JSON_SCHEMA_INTEGER | JSON_SCHEMA_NULL },
+        { "{'allOf':[{'type':['string','null']},{'type':['string','object']}]}",
+          JSON_SCHEMA_STRING },
+        { "{'anyOf':[{'const':true},{'allOf':[{'type':'array'}]}]}",
+          JSON_SCHEMA_BOOLEAN | JSON_SCHEMA_ARRAY },
+        { "{'type':'number'}", JSON_SCHEMA_NUMBER | JSON_SCHEMA_INTEGER },
+        { "{'$ref':'#'}", SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL },
+        { "false", 0 },
+    };
+    struct rig r;
+    uint64_t work = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        view_schema(&r, rows[i].schema);
+        assert_int_equal(schema_view_types(&r.rules, r.rules.root, &work), rows[i].types);
+        end(&r);
+    }
+    assert_true(work > 0);
+}
+
+static void a_value_of_another_type_does_not_count(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    view_schema(&r, "{'enum':['a',1],'type':'string'}");
+    assert_int_equal(r.view.value_count, 1);
+    assert_false(schema_view_is_plain(&r.view));
+    end(&r);
+    view_schema(&r, "{'type':['string','integer'],'title':'t'}");
+    assert_true(schema_view_is_plain(&r.view));
+    end(&r);
+    view_schema(&r,
+                "{'anyOf':[{'type':'string'},{'type':'array','items':{}},{'type':'null'}]}");
+    assert_int_equal(schema_view_plain_types(&r.view), JSON_SCHEMA_STRING);
+    end(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +244,10 @@ int main(void)
         cmocka_unit_test(a_ref_to_itself_or_elsewhere_ends),
         cmocka_unit_test(own_keywords_come_before_those_of_a_ref),
         cmocka_unit_test(true_accepts_everything_and_false_nothing),
+        cmocka_unit_test(a_union_in_a_union_has_its_branches_there),
+        cmocka_unit_test(keywords_of_allof_join_unless_they_collide),
+        cmocka_unit_test(types_follow_every_keyword_that_excludes_some),
+        cmocka_unit_test(a_value_of_another_type_does_not_count),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
