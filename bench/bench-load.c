@@ -1,6 +1,7 @@
 /* bench/bench-load.c - how fast a recording is read.
  *
  *     bench-load write FILE MEGABYTES    makes a recording of realistic traffic
+ *     bench-load calls FILE MEGABYTES    a recording of tool calls with their results
  *     bench-load read FILE ROUNDS        times a memchr newline scan of its bytes, and
  *                                        reading all its records, in turn
  *
@@ -64,7 +65,8 @@ static void put_message(struct writer *w, struct json *j, struct str line, uint6
     put(w, &r);
 }
 
-static void write_file(const char *path, uint64_t megabytes)
+static void write_file(const char *path, uint64_t megabytes,
+                       void (*traffic)(struct buf *to, size_t bytes))
 {
     struct err e = ERR_NONE;
     struct writer w;
@@ -75,7 +77,7 @@ static void write_file(const char *path, uint64_t megabytes)
     if (!writer_open(&w, &sys_real, path, true, &recording_format, NULL, &e))
         die(&e);
     buf_init(&batch, BATCH * 2);
-    traffic_mixed(&batch, BATCH);
+    traffic(&batch, BATCH);
     json_init(&j);
     put_header(&w);
     while (size < megabytes * 1000000)
@@ -148,10 +150,14 @@ static void read_file(const char *path, int rounds)
 int main(int argc, char **argv)
 {
     if (argc == 4 && str_eq(str_z(argv[1]), STR("write")))
-        write_file(argv[2], strtoull(argv[3], NULL, 10));
+        write_file(argv[2], strtoull(argv[3], NULL, 10), traffic_mixed);
+    else if (argc == 4 && str_eq(str_z(argv[1]), STR("calls")))
+        write_file(argv[2], strtoull(argv[3], NULL, 10), traffic_calls);
     else if (argc == 4 && str_eq(str_z(argv[1]), STR("read")))
         read_file(argv[2], (int)strtol(argv[3], NULL, 10));
     else
-        return fputs("usage: bench-load write FILE MEGABYTES | read FILE ROUNDS\n", stderr), 2;
+        return fputs("usage: bench-load write | calls FILE MEGABYTES, or read FILE ROUNDS\n",
+                     stderr),
+               2;
     return 0;
 }

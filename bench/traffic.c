@@ -6,6 +6,7 @@ struct traffic {
     struct buf *to;
     uint64_t random;
     bool escaped; /* this line: \u instead of UTF-8 */
+    bool in_call; /* messages belong together, and have one id */
     unsigned id;
 };
 
@@ -51,7 +52,7 @@ static void add_words(struct traffic *t, unsigned words)
 static void begin_message(struct traffic *t)
 {
     t->escaped = random_below(t, 10) < 3;
-    t->id++;
+    t->id += !t->in_call;
 }
 
 static void add_request(struct traffic *t)
@@ -177,5 +178,20 @@ void traffic_small(struct buf *to, size_t bytes)
         add_request(&t);
         add_progress(&t);
         add_text_result(&t, 20 + random_below(&t, 40));
+    }
+}
+
+void traffic_calls(struct buf *to, size_t bytes)
+{
+    struct traffic t = { .to = to, .random = 1, .in_call = true };
+
+    /* Three quarters of the bytes are text, a fifth rows. */
+    for (t.id = 1; to->len < bytes && !to->full; t.id++) {
+        add_request(&t);
+        add_progress(&t);
+        if (t.id % 5)
+            add_text_result(&t, 20 + random_below(&t, 300));
+        else
+            add_rows(&t);
     }
 }
