@@ -4,8 +4,11 @@
 #ifndef BASE_ASCII_H
 #define BASE_ASCII_H
 
+#include <endian.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline bool ascii_is_digit(char c)
 {
@@ -46,6 +49,36 @@ static inline char ascii_lower(char c)
 static inline char ascii_upper(char c)
 {
     return ascii_is_lower(c) ? (char)(c - 'a' + 'A') : c;
+}
+
+static inline bool ascii_is_printable(char c)
+{
+    return c >= ' ' && c <= '~';
+}
+
+/* Returns how many bytes at the front are printable and none of the three. Inline because
+ * writers of text do little else: eight bytes at a time. */
+static inline size_t ascii_run_without(const char *at, size_t len, char a, char b, char c)
+{
+    const uint64_t ones = 0x0101010101010101, tops = ones << 7;
+    size_t n = 0;
+
+    for (; len - n >= sizeof ones; n += sizeof ones) {
+        uint64_t w, is_a, is_b, is_c, ends;
+
+        memcpy(&w, at + n, sizeof w);
+        w = le64toh(w);
+        is_a = (w ^ ones * (unsigned char)a) - ones;
+        is_b = (w ^ ones * (unsigned char)b) - ones;
+        is_c = (w ^ ones * (unsigned char)c) - ones;
+        /* A top bit is set by a byte that ends the run; by another only behind such a byte. */
+        ends = ((w - ones * ' ') | (w + ones) | w | is_a | is_b | is_c) & tops;
+        if (ends)
+            return n + (size_t)__builtin_ctzll(ends) / 8;
+    }
+    while (n < len && ascii_is_printable(at[n]) && at[n] != a && at[n] != b && at[n] != c)
+        n++;
+    return n;
 }
 
 extern const unsigned char ascii_hex_digits[256]; /* value of the digit + 1; 0: no digit */

@@ -69,6 +69,10 @@ static void escape_template(struct buf *to, struct str text)
 {
     size_t end = text.len; /* of the last "}}" */
 
+    if (!str_contains(text, STR("{{"))) {
+        buf_add(to, text);
+        return;
+    }
     while (end && !str_ends(str_n(text.at, end), STR("}}")))
         end--;
     for (size_t i = 0; i < text.len; i++) {

@@ -31,9 +31,12 @@ static struct str first_string(struct str s)
 {
     size_t n = 1;
 
-    while (s.at[n] != '"')
+    for (;;) {
+        n += ascii_run_without(s.at + n, s.len - n, '"', '\\', '\\');
+        if (s.at[n] == '"')
+            return str_n(s.at, n + 1);
         n += s.at[n] == '\\' ? 2 : 1;
-    return str_n(s.at, n + 1);
+    }
 }
 
 /* A number, true, false or null at the front. */
@@ -156,16 +159,22 @@ void python_json_write(struct buf *to, struct str json, unsigned level)
 
 void python_json_write_compact(struct buf *to, struct str json)
 {
-    for (struct str s = skip_blanks(json); s.len; s = skip_blanks(s)) {
-        struct str token = str_n(s.at, 1);
+    size_t n = 0; /* bytes at the front without a blank between tokens */
 
-        if (s.at[0] == '"')
-            token = first_string(s);
-        else if (!memchr("{}[],:", s.at[0], 6))
-            token = first_word(s);
-        buf_add(to, token);
-        s = str_skip(s, token.len);
+    while (n < json.len) {
+        struct str rest = str_skip(json, n);
+
+        if (rest.at[0] == '"') {
+            n += first_string(rest).len;
+        } else if (!ascii_is_blank(rest.at[0])) {
+            n++;
+        } else {
+            buf_add(to, str_n(json.at, n));
+            json = skip_blanks(rest);
+            n = 0;
+        }
     }
+    buf_add(to, json);
 }
 
 void python_json_write_string(struct buf *to, struct str text)

@@ -65,10 +65,15 @@ static void thoughtjack_put_operation(void *state, struct buf *to,
 /* Writes "$${" for "${". */
 static void escape_template(struct buf *to, struct str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.at[i] == '$' && i + 1 < text.len && text.at[i + 1] == '{')
+    while (text.len) {
+        size_t n = str_find(text, '$');
+
+        buf_add(to, str_n(text.at, n));
+        text = str_skip(text, n);
+        if (str_starts(text, STR("${")))
             buf_add_ch(to, '$');
-        buf_add_ch(to, text.at[i]);
+        buf_add(to, str_n(text.at, text.len > 0));
+        text = str_skip(text, 1);
     }
 }
 

@@ -1,5 +1,7 @@
 #include "json/json.h"
 
+#include <limits.h>
+
 #include <stdlib.h>
 
 #include "base/ascii.h"
@@ -103,12 +105,14 @@ bool json_has_escapes(struct json_val string)
  * stands for goes to `out`. Returns how many bytes of `s` it takes. */
 static size_t unescape(struct str s, char out[UTF8_MAX], size_t *len)
 {
-    static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
+    static const char meant[UCHAR_MAX + 1] = {
+        ['b'] = '\b', ['f'] = '\f', ['n'] = '\n', ['r'] = '\r', ['t'] = '\t',
+    };
     uint32_t high, low;
 
     if (s.at[1] != 'u') {
-        const char *letter = strchr(letters, s.at[1]);
-        out[0] = letter ? meant[letter - letters] : s.at[1];
+        char letter = meant[(unsigned char)s.at[1]];
+        out[0] = letter ? letter : s.at[1];
         *len = 1;
         return 2;
     }

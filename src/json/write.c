@@ -1,5 +1,6 @@
 #include "json/write.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 struct json_out json_out_to(struct buf *to)
@@ -115,32 +116,18 @@ void json_out_key_raw(struct json_out *o, struct str key, struct str json)
     json_out_raw(o, json);
 }
 
-static bool is_plain(char c)
-{
-    unsigned char u = (unsigned char)c;
-
-    return u >= 0x20 && u < 0x7F && u != '"' && u != '\\';
-}
-
-static size_t plain_run(struct str s)
-{
-    size_t n = 0;
-
-    while (n < s.len && is_plain(s.at[n]))
-        n++;
-    return n;
-}
-
 static void write_ascii(struct buf *to, char c)
 {
-    static const char special[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
+    static const char letters[] = {
+        ['"'] = '"',  ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f',
+        ['\n'] = 'n', ['\r'] = 'r',  ['\t'] = 't', [0x7F] = 0,
+    };
     static const char hex[] = "0123456789abcdef";
-    const char *hit = c ? strchr(special, c) : NULL;
     /* By hand: megabytes of such bytes pass through a recorder that must not stall. */
     const char code[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
 
-    if (hit)
-        buf_add(to, str_n((const char[]){ '\\', letters[hit - special] }, 2));
+    if (letters[(unsigned char)c])
+        buf_add(to, str_n((const char[]){ '\\', letters[(unsigned char)c] }, 2));
     else
         buf_add(to, str_n(code, sizeof code));
 }
@@ -178,7 +165,8 @@ void json_write_str(struct buf *to, struct str text)
 {
     buf_add_ch(to, '"');
     while (text.len) {
-        size_t n = plain_run(text);
+        size_t n = ascii_run_without(text.at, text.len, '"', '\\', '\\');
+
         buf_add(to, str_n(text.at, n));
         text = str_skip(text, n);
         if (!text.len)

@@ -10,7 +10,8 @@
 
 enum {
     INDENT = 2,
-    KEY_MAX = 1000, /* bytes, escaped: readers limit a key before ':' to 1024 characters */
+    SMALL_OBJECT = 8, /* members, in which a search is quicker than a table */
+    KEY_MAX = 1000,   /* bytes, escaped: readers limit a key before ':' to 1024 characters */
     DELETE = 0x7f,
     FIRST_AFTER_C1 = 0xa0,
     FIRST_OF_FOUR_BYTES = 0x10000,
@@ -24,8 +25,12 @@ struct yaml_out yaml_out_to(struct buf *to)
 
 static void add_indent(struct yaml_out *o, unsigned depth)
 {
-    for (unsigned i = 0; i < depth * INDENT; i++)
-        buf_add_ch(o->to, ' ');
+    static const struct str blanks = STR_INIT("                ");
+
+    for (size_t n = depth * INDENT, part; n; n -= part) {
+        part = n < blanks.len ? n : blanks.len;
+        buf_add(o->to, str_n(blanks.at, part));
+    }
 }
 
 /* Begins a key or an item: on a line of its own, or behind the "- " of the list around it. */
@@ -112,6 +117,11 @@ static void add_quoted(struct buf *to, struct str text)
 
     buf_add_ch(to, '"');
     for (; text.len; text = str_skip(text, n)) {
+        n = ascii_run_without(text.at, text.len, '"', '\\', '$');
+        if (n) {
+            buf_add(to, str_n(text.at, n));
+            continue;
+        }
         n = decode(text, &code);
         if (code == '"' || code == '\\') {
             buf_add_ch(to, '\\');
@@ -136,6 +146,9 @@ static bool is_block_line(struct str line)
     if (line.at[0] == ' ' || line.at[line.len - 1] == ' ')
         return false;
     for (; line.len; line = str_skip(line, n)) {
+        n = ascii_run_without(line.at, line.len, '$', '$', '$');
+        if (n)
+            continue;
         n = utf8_decode(line, &code);
         if (!n || !is_shown(code) || code == REPLACEMENT || is_substitution(line))
             return false;
@@ -223,29 +236,46 @@ static bool is_plain_key(struct str key)
     return yaml_scalar_type(key) == YAML_TYPE_STRING && !is_yes_or_no(key);
 }
 
+static void add_short_key(struct yaml_out *o, struct str text)
+{
+    begin_entry(o);
+    buf_add(o->to, text);
+    buf_add_ch(o->to, ':');
+}
+
 /* A long key has to be announced by "? ". */
-void yaml_out_key(struct yaml_out *o, struct str key)
+static void add_long_key(struct yaml_out *o, struct str text)
+{
+    begin_entry(o);
+    buf_add(o->to, STR("? "));
+    buf_add(o->to, text);
+    buf_add_ch(o->to, '\n');
+    add_indent(o, o->depth - 1);
+    buf_add_ch(o->to, ':');
+}
+
+static void add_quoted_key(struct yaml_out *o, struct str key)
 {
     struct buf text;
-    bool is_long;
 
     buf_init(&text, o->to->max);
-    if (is_plain_key(key))
-        buf_add(&text, key);
+    add_quoted(&text, key);
+    if (text.len > KEY_MAX || text.full)
+        add_long_key(o, buf_str(&text));
     else
-        add_quoted(&text, key);
-    is_long = text.len > KEY_MAX || text.full;
-    begin_entry(o);
-    if (is_long)
-        buf_add(o->to, STR("? "));
-    buf_add(o->to, buf_str(&text));
-    if (is_long) {
-        buf_add_ch(o->to, '\n');
-        add_indent(o, o->depth - 1);
-    }
-    buf_add_ch(o->to, ':');
-    o->place = YAML_OUT_KEY;
+        add_short_key(o, buf_str(&text));
     buf_release(&text);
+}
+
+void yaml_out_key(struct yaml_out *o, struct str key)
+{
+    if (!is_plain_key(key))
+        add_quoted_key(o, key);
+    else if (key.len > KEY_MAX)
+        add_long_key(o, key);
+    else
+        add_short_key(o, key);
+    o->place = YAML_OUT_KEY;
 }
 
 void yaml_out_item(struct yaml_out *o)
@@ -320,17 +350,20 @@ static bool is_named(const struct str *names, struct str name)
 static void add_members(struct yaml_out *o, struct json_val object, const struct str *skipped,
                         struct arena *a)
 {
+    const bool is_small = json_count(object) <= SMALL_OBJECT;
     struct json_iter it = json_each(object);
-    struct map last; /* of the members of a name: its node + 1 */
+    struct map last; /* of the members of a name: its node + 1; not of a small object */
 
     map_init(&last);
-    while (json_next(&it))
+    while (!is_small && json_next(&it))
         map_put(&last, json_text(it.key, a), (void *)(uintptr_t)(it.value.node + 1));
     it = json_each(object);
     while (json_next(&it)) {
         struct str key = json_text(it.key, a);
+        uintptr_t used =
+            is_small ? json_get(object, key).node + 1 : (uintptr_t)map_get(&last, key);
 
-        if (is_named(skipped, key) || (uintptr_t)map_get(&last, key) != it.value.node + 1)
+        if (is_named(skipped, key) || used != it.value.node + 1)
             continue;
         yaml_out_key(o, key);
         add_value(o, it.value, a);

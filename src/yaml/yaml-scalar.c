@@ -5,10 +5,12 @@
 
 #define DIGITS "0123456789"
 
+enum { WORD_MAX = 5 }; /* the length of "false" */
+
 static bool is_one_of(struct str text, const char *const *words)
 {
     for (; *words; words++)
-        if (str_eq(text, str_z(*words)))
+        if ((!text.len || text.at[0] == **words) && str_eq(text, str_z(*words)))
             return true;
     return false;
 }
@@ -133,10 +135,16 @@ static bool is_float(struct str text)
 
 enum yaml_type yaml_scalar_type(struct str text)
 {
+    const bool is_word = text.len && ascii_is_letter(text.at[0]);
+
+    if (is_word && text.len > WORD_MAX)
+        return YAML_TYPE_STRING;
     if (is_null(text))
         return YAML_TYPE_NULL;
     if (yaml_scalar_is_true(text) || is_false(text))
         return YAML_TYPE_BOOL;
+    if (is_word)
+        return YAML_TYPE_STRING;
     if (int_base(without_sign(text)) || is_base_60(text))
         return YAML_TYPE_INT;
     if (is_float(text) || is_infinite_or_nan(text))

@@ -30,6 +30,30 @@ static void every_byte_has_its_classes_and_no_others(void **state)
     }
 }
 
+static void a_run_ends_at_the_first_byte_of_another_kind(void **state)
+{
+    char text[24];
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        for (size_t at = 0; at < sizeof text; at++) {
+            char c = (char)i;
+            bool ends = i < ' ' || i > '~' || stands_in(c, "\"\\$");
+
+            memset(text, '~', sizeof text);
+            text[at] = c;
+            if (at + 1 < sizeof text)
+                text[at + 1] = '\0'; /* what follows makes no difference */
+            assert_int_equal(ascii_run_without(text, at + 1, '"', '\\', '$'), at + !ends);
+            assert_int_equal(ascii_run_without(text, sizeof text, '"', '\\', '$'), at + !ends);
+        }
+    assert_int_equal(ascii_run_without("\x7f"
+                                       "aaaaaaa",
+                                       8, '"', '"', '"'),
+                     0);
+    assert_int_equal(ascii_run_without("", 0, '"', '"', '"'), 0);
+}
+
 static void only_letters_have_another_case(void **state)
 {
     (void)state;
@@ -68,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_byte_has_its_classes_and_no_others),
+        cmocka_unit_test(a_run_ends_at_the_first_byte_of_another_kind),
         cmocka_unit_test(only_letters_have_another_case),
         cmocka_unit_test(every_byte_is_classified_as_hexadecimal_digit_or_not),
     };
