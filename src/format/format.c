@@ -14,6 +14,7 @@ const struct format *const format_table[] = {
     &http_sse_format,
     &cassette_format,
     &har_format,
+    &mcporter_format,
     &csv_format,
     &flat_format,
     &markdown_format,

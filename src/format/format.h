@@ -173,6 +173,7 @@ extern const struct format recording_format;
 extern const struct format markdown_format;
 extern const struct format har_format;
 extern const struct format mcp_replay_trace_format;
+extern const struct format mcporter_format;
 extern const struct format streamable_http_format;
 extern const struct format thoughtjack_format;
 

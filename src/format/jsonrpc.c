@@ -8,6 +8,8 @@
 #include "format/ndjson.h"
 #include "format/transcript.h"
 
+enum { HEAD_LEAST = 64 }; /* bytes in which all formats can be told apart */
+
 struct jsonrpc {
     struct ndjson lines;
     struct transcript transcript;
@@ -46,13 +48,41 @@ static void jsonrpc_resync(void *state)
     ndjson_resync(&s->lines);
 }
 
+/* Whether a message has members that other programs add (format/mcporter.c). */
+static bool has_metadata(struct json_val message)
+{
+    return json_exists(json_get(message, STR("_meta")));
+}
+
+static bool is_complete(struct str value)
+{
+    struct json_fault fault;
+    struct json j;
+    size_t used;
+    bool is;
+
+    json_init(&j);
+    is = json_scan_first(&j, value, &used, &fault);
+    json_release(&j);
+    return is;
+}
+
+/* Whether it may be a message that mcporter recorded. */
+static bool has_doubt(struct str head)
+{
+    return format_rank(&mcporter_format, head) == PROBE_SURE ||
+           (head.len < HEAD_LEAST && !is_complete(head));
+}
+
 /* A batch is recognised, too, so that it can be rejected as such. */
 static enum probe_rank jsonrpc_probe(struct str head)
 {
     head = str_trim(head);
     if (str_starts(head, STR("[")))
         return transcript_probe(str_trim(str_skip(head, 1))) ? PROBE_WEAK : PROBE_NONE;
-    return transcript_probe(head);
+    if (!transcript_probe(head))
+        return PROBE_NONE;
+    return has_doubt(head) ? PROBE_WEAK : PROBE_SURE;
 }
 
 /* A batch is no damage, but not supported by this format. */
@@ -66,7 +96,8 @@ static enum next_result reject_batch(const struct window *w, size_t at, struct e
 
 static bool is_foreign(const struct window *w, struct json_val line, struct err *e)
 {
-    return !transcript_is_message(line) && format_is_foreign(w, &jsonrpc_format, line, e);
+    return (!transcript_is_message(line) || has_metadata(line)) &&
+           format_is_foreign(w, &jsonrpc_format, line, e);
 }
 
 static enum next_result jsonrpc_next(void *state, const struct window *w, struct consumed *t,

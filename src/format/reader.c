@@ -130,7 +130,8 @@ static bool report_unknown_format(const struct reader *r, struct err *e)
 /* Hints at 'check --fix' for a damaged file. */
 static void add_repair_hint(const struct reader *r, const struct format *f, struct err *e)
 {
-    if (f && f->resync && e->kind == ERR_INPUT && !e->hint[0] && strcmp(r->path, "-") != 0)
+    if (f && f->resync && f->put && e->kind == ERR_INPUT && !e->hint[0] &&
+        strcmp(r->path, "-") != 0)
         err_hint(e, "to save what can be read: mcpreel check --fix %s", r->path);
 }
 
