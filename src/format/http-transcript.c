@@ -395,6 +395,8 @@ static bool check_entries(struct http_transcript *s, const struct window *w, str
     while (ok && json_next(&it)) {
         s->entry++;
         ok = read_entry(s, w, it.value, &r, e);
+        if (ok)
+            transcript_note_time(&s->transcript, &r);
     }
     s->entry = 0;
     return ok;
@@ -425,13 +427,16 @@ static enum next_result read_header(struct http_transcript *s, const struct wind
                                     struct record *r, struct err *e)
 {
     struct json_val root = json_root(&s->document.json);
+    int64_t start_us;
     bool typed_ids;
 
     if (!check_document(s, w, e))
         return NEXT_ERROR;
     typed_ids = s->transcript.typed_ids;
+    start_us = s->transcript.start_us;
     restart(s, FORMAT_RULES_NONE);
     s->transcript.typed_ids = typed_ids;
+    s->transcript.start_us = start_us;
     s->header_read = true;
     arena_clear(&s->arena);
     *r = (struct record){ .kind = RECORD_HEADER };
@@ -442,6 +447,7 @@ static enum next_result read_header(struct http_transcript *s, const struct wind
         r->has |= HAS_WALL;
     r->unknown_members = unknown_members_collect(root, str_z(s->format->name),
                                                  is_known_in_document, r, STR_NONE, &s->arena);
+    transcript_set_start(&s->transcript, r);
     return NEXT_RECORD;
 }
 

@@ -114,6 +114,8 @@ static bool check_events(struct inspector *s, const struct window *w, struct err
         place.at = json_offset(it.value);
         place.entry++;
         ok = transcript_read(&s->transcript, &place, it.value, NULL, false, &r, e);
+        if (ok)
+            transcript_note_time(&s->transcript, &r);
     }
     return ok;
 }
@@ -123,6 +125,7 @@ static enum next_result read_header(struct inspector *s, const struct window *w,
 {
     struct json_val root = json_root(&s->document.json), events = root;
     struct transcript_place place = { .window = w, .at = json_offset(root) };
+    int64_t start_us;
     bool typed_ids;
 
     if (json_type(root) == JSON_OBJECT)
@@ -135,13 +138,16 @@ static enum next_result read_header(struct inspector *s, const struct window *w,
     if (!transcript_check_members(&s->transcript, &place, root, e) || !check_events(s, w, e))
         return NEXT_ERROR;
     typed_ids = s->transcript.typed_ids;
+    start_us = s->transcript.start_us;
     restart(s, FORMAT_RULES_NONE);
     s->transcript.typed_ids = typed_ids;
+    s->transcript.start_us = start_us;
     s->header_read = true;
     *r = (struct record){ .kind = RECORD_HEADER };
     r->header.source = STR("{\"format\":\"" NAME "\"}");
     r->unknown_members =
         unknown_members_collect(root, STR(NAME), is_known_member, NULL, STR_NONE, &s->arena);
+    transcript_set_start(&s->transcript, r);
     return NEXT_RECORD;
 }
 

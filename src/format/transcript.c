@@ -10,6 +10,9 @@
 /* The last millisecond of the year 9999. */
 #define MS_MAX INT64_C(253402300799999)
 
+/* The year 2000. */
+#define DATES_FROM_US INT64_C(946684800000000)
+
 void transcript_init(struct transcript *t, enum format_rules rules)
 {
     *t = (struct transcript){ .rules = rules, .typed_ids = rules == FORMAT_RULES_HEAD };
@@ -300,6 +303,21 @@ static void set_time(struct record *r, struct json_val v)
         r->has |= HAS_WALL;
         r->wall_us = ms * 1000;
     }
+}
+
+void transcript_note_time(struct transcript *t, const struct record *r)
+{
+    if (r->has & HAS_WALL && r->wall_us >= DATES_FROM_US &&
+        (!t->start_us || r->wall_us < t->start_us))
+        t->start_us = r->wall_us;
+}
+
+void transcript_set_start(const struct transcript *t, struct record *header)
+{
+    if (header->has & HAS_WALL || !t->start_us)
+        return;
+    header->has |= HAS_WALL;
+    header->wall_us = t->start_us;
 }
 
 static bool has_result(struct json_val v)

@@ -28,6 +28,7 @@ struct transcript {
     struct arena arena; /* texts of the current message */
     struct buf key;
     uint64_t requests; /* so far */
+    int64_t start_us;  /* since 1970: of the earliest record so far that has a date; 0: none */
 };
 
 /* Where a value is, for errors. */
@@ -59,6 +60,12 @@ bool transcript_error(const struct transcript_place *p, struct err *e, const cha
 
 /* Reads a whole number of milliseconds since 1970; false: it is none, or out of range. */
 bool transcript_read_ms(struct json_val v, int64_t *ms);
+
+/* Remembers the time of a record if it is a date: times near 1970 count from the start. */
+void transcript_note_time(struct transcript *t, const struct record *r);
+
+/* Sets the time of a header that has none. */
+void transcript_set_start(const struct transcript *t, struct record *header);
 
 /* The message that a record puts into a transcript; absent if it has none that could be read
  * again. Scans the bytes of a RECORD_RAW into `j`. */

@@ -207,9 +207,9 @@ static void set_time(struct combine *j, struct record *r)
 
     if (t->now_known && (!j->latest.now_known || t->now_us > j->latest.now_us))
         j->latest = *t;
-    if (t->start_known && !j->start_known) {
+    if ((t->start_known || t->now_known) && !j->start_known) {
         j->start_known = true;
-        j->start_us = t->start_us;
+        j->start_us = t->start_known ? t->start_us : t->now_us;
     }
     if (!(r->has & HAS_US) || r->kind == RECORD_HEADER)
         return;
