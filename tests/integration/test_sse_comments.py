@@ -42,6 +42,6 @@ def test_many_comments_are_counted_and_not_recorded_one_by_one(run, mcpreel, tmp
     assert order == ["message", "sse", "raw", "sse", "raw", "message", "sse", "sse", "message"], order
     assert file.stat().st_size < 20000
     report = json.loads(run([mcpreel, "--json", "check", file]).out)["files"][0]
-    assert [(odd["rule"], odd["count"]) for odd in report["findings"] if "noise" in odd["rule"]] == [("server-noise", NOISE)], report
+    assert [(odd["rule"], odd["count"]) for odd in report["findings"] if "non-message" in odd["rule"]] == [("server-non-message", NOISE)], report
     replayed = run([mcpreel, "replay", file], stdin=json.dumps(call(7)).encode() + b"\n")
     assert json.loads(replayed.out.splitlines()[-1]) == result(7), replayed

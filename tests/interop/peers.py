@@ -153,7 +153,7 @@ SERVERS = {
     "memory": npm_server("server-memory", "memory",
                          env=lambda folder: {"MEMORY_FILE_PATH": os.fspath(folder / "memory.jsonl")}),
     "python": Server("python", lambda home, folder: [home / "bin/python", SCRIPTS / "py-server.py"], "python",
-                     expected_findings=(*UNLISTED, "unanswered", "late-answer")),
+                     expected_findings=(*UNLISTED, "unanswered", "late-response")),
     "fastmcp": Server("fastmcp", lambda home, folder: [home / "bin/python", SCRIPTS / "fastmcp-server.py"], "common",
                       expected_findings=UNLISTED),
     "go": Server("go", lambda home, folder: [home / "bin/server"], "common", expected_findings=UNLISTED),

@@ -56,12 +56,12 @@ static void unusual_traffic_in_a_complete_file_gives_findings(void **state)
                "  1 response without a request (seq 3)\n"
                "  1 message with half a surrogate pair: jq 1.6 rejects it (seq 3)\n",
                "");
-    assert_run(d, "mcpreel check --ignore unasked-answer,lone-surrogate a", 0,
+    assert_run(d, "mcpreel check --ignore unsolicited-response,lone-surrogate a", 0,
                "a: ok, 3 messages\n", "");
-    assert_int_equal(cli_run(d, "mcpreel check --ignore unasked-answer a"), 1);
-    assert_run(d, "mcpreel check --ignore unaskd-answer a", 2, "",
-               "mcpreel: unknown finding 'unaskd-answer'\n"
-               "  did you mean 'unasked-answer'?\n  see 'mcpreel check --help'\n");
+    assert_int_equal(cli_run(d, "mcpreel check --ignore unsolicited-response a"), 1);
+    assert_run(d, "mcpreel check --ignore unsolicitd-response a", 2, "",
+               "mcpreel: unknown finding 'unsolicitd-response'\n"
+               "  did you mean 'unsolicited-response'?\n  see 'mcpreel check --help'\n");
 }
 
 static void a_line_of_an_unknown_type_is_a_finding(void **state)

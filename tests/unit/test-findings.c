@@ -112,7 +112,8 @@ static void findings_are_written_as_json_objects(void **state)
         buf_str(&b),
         STR("{\"findings\":[{\"rule\":\"gap\",\"count\":1,\"message\":\"1 gap: 0 messages (0 "
             "bytes) not "
-            "recorded\"},{\"rule\":\"unasked-answer\",\"count\":2,\"seq\":7,\"message\":\"2 "
+            "recorded\"},{\"rule\":\"unsolicited-response\",\"count\":2,\"seq\":7,\"message\":"
+            "\"2 "
             "responses without a request (first: seq 7)\"}]}"));
     buf_release(&b);
 }

@@ -146,7 +146,7 @@ static void a_session_is_written_with_its_counts(void **state)
                   "'the file does not start with a header (seq 1)'},"
                   "{'rule':'no-footer','count':1,'message':"
                   "'no footer: the recorder did not end properly'},"
-                  "{'rule':'unasked-answer','count':1,'seq':6,'message':"
+                  "{'rule':'unsolicited-response','count':1,'seq':6,'message':"
                   "'1 response without a request (seq 6)'}]");
     release(&t);
 }
