@@ -74,6 +74,18 @@ static const struct finding_text finding_texts[STATS_FINDING_COUNT] = {
                          "messages nested too deeply for jq 1.6" },
 };
 
+/* Ids of version 1 of the JSON output; docs/json-output.md has both. */
+static const struct {
+    const char *id;
+    enum stats_finding_kind what;
+} former_ids[] = {
+    { "server-noise", STATS_SERVER_NON_MESSAGE },
+    { "client-noise", STATS_CLIENT_NON_MESSAGE },
+    { "unasked-answer", STATS_UNMATCHED_RESPONSE },
+    { "duplicate-answer", STATS_DUPLICATE_RESPONSE },
+    { "late-answer", STATS_LATE_RESPONSE },
+};
+
 const char *findings_id(enum stats_finding_kind what)
 {
     return finding_texts[what].id;
@@ -85,6 +97,9 @@ enum stats_finding_kind findings_find(struct str id)
 
     while (what < STATS_FINDING_COUNT && !str_eq(str_z(finding_texts[what].id), id))
         what++;
+    for (size_t i = 0; i < sizeof former_ids / sizeof *former_ids; i++)
+        if (str_eq(str_z(former_ids[i].id), id))
+            return former_ids[i].what;
     return what;
 }
 

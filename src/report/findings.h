@@ -7,10 +7,11 @@
 #include "trace/finding-list.h"
 #include "json/write.h"
 
-/* Returns the id of a finding for programs, such as "no-footer". Ids never change. */
+/* Returns the id of a finding for programs, such as "no-footer". */
 const char *findings_id(enum stats_finding_kind what);
 
-/* Finds the finding with an id; STATS_FINDING_COUNT: there is none. */
+/* Finds the finding with an id, or with an id of version 1 of the JSON output;
+ * STATS_FINDING_COUNT: there is none. */
 enum stats_finding_kind findings_find(struct str id);
 
 /* Adds a finding of each kind that was counted, unless it is ignored; `ignored` may be NULL.

@@ -58,6 +58,8 @@ static void unusual_traffic_in_a_complete_file_gives_findings(void **state)
                "");
     assert_run(d, "mcpreel check --ignore unsolicited-response,lone-surrogate a", 0,
                "a: ok, 3 messages\n", "");
+    assert_run(d, "mcpreel check --ignore unasked-answer,lone-surrogate a", 0,
+               "a: ok, 3 messages\n", "");
     assert_int_equal(cli_run(d, "mcpreel check --ignore unsolicited-response a"), 1);
     assert_run(d, "mcpreel check --ignore unsolicitd-response a", 2, "",
                "mcpreel: unknown finding 'unsolicitd-response'\n"

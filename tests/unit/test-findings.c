@@ -73,6 +73,16 @@ static void a_finding_is_found_by_its_id(void **state)
     assert_int_equal(findings_find(STR("")), STATS_FINDING_COUNT);
 }
 
+static void a_finding_is_found_by_its_former_id(void **state)
+{
+    (void)state;
+    assert_int_equal(findings_find(STR("server-noise")), STATS_SERVER_NON_MESSAGE);
+    assert_int_equal(findings_find(STR("client-noise")), STATS_CLIENT_NON_MESSAGE);
+    assert_int_equal(findings_find(STR("unasked-answer")), STATS_UNMATCHED_RESPONSE);
+    assert_int_equal(findings_find(STR("duplicate-answer")), STATS_DUPLICATE_RESPONSE);
+    assert_int_equal(findings_find(STR("late-answer")), STATS_LATE_RESPONSE);
+}
+
 static void ignored_findings_are_not_collected(void **state)
 {
     static struct stats s = {
@@ -124,6 +134,7 @@ int main(void)
         cmocka_unit_test(every_finding_has_a_unique_id),
         cmocka_unit_test(a_finding_is_written_as_a_sentence),
         cmocka_unit_test(a_finding_is_found_by_its_id),
+        cmocka_unit_test(a_finding_is_found_by_its_former_id),
         cmocka_unit_test(ignored_findings_are_not_collected),
         cmocka_unit_test(findings_are_written_as_json_objects),
     };
