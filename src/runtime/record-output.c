@@ -360,10 +360,10 @@ static void add_count(struct buf *text, const struct record_output *r,
 
 /* Logs the result in one line. `empty`: no file was made. */
 static void log_result(const struct record_output *r, const struct live_writer_result *end,
-                       const char *remark, bool empty)
+                       const char *note, bool empty)
 {
     unsigned long long too_long = traffic_recorder_too_long(&r->recorder);
-    bool bad = end->lost_messages || too_long || remark || r->journal_kept || empty ||
+    bool bad = end->lost_messages || too_long || note || r->journal_kept || empty ||
                end->file_replaced;
     struct buf text;
 
@@ -380,8 +380,8 @@ static void log_result(const struct record_output *r, const struct live_writer_r
         buf_printf(&text, "; lost in '%s': ", r->target->format->name);
         loss_add_text(&text, &r->loss);
     }
-    if (remark)
-        buf_printf(&text, "; %s", remark);
+    if (note)
+        buf_printf(&text, "; %s", note);
     if (r->journal_kept)
         buf_printf(&text, "; everything that was recorded is in %s", r->target->live_path);
     log_printf(r->app->log, bad ? LOG_WARN : LOG_INFO, "%.*s", STR_ARG(buf_str(&text)));
@@ -486,7 +486,7 @@ static void write_report(const struct record_output *r, const struct live_writer
     record_report_write(&report, r->settings->report);
 }
 
-int record_output_finish(struct record_output *r, int code, const char *remark)
+int record_output_finish(struct record_output *r, int code, const char *note)
 {
     bool lost, missing, made = false, empty = false;
     bool failed = r->settings->must_succeed &&
@@ -513,9 +513,9 @@ int record_output_finish(struct record_output *r, int code, const char *remark)
                                          .file = made && !empty ? r->target->path : NULL,
                                          .complete = made && !missing && !how.file_replaced,
                                          .rest = rest_of(r, made),
-                                         .remark = remark });
+                                         .note = note });
     live_writer_release(&r->writer);
     if (made)
-        log_result(r, &how, remark, empty);
+        log_result(r, &how, note, empty);
     return code;
 }

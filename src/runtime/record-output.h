@@ -93,8 +93,8 @@ void record_output_write_header(struct record_output *r, struct str transport);
 
 /* Writes the footer, closes the file and logs the result. If nothing was recorded and an old
  * file was to be replaced or a document to be made, the old file stays and no new one is made.
- * `code` is the exit code of the session, `remark` (may be NULL) is added to the result line.
+ * `code` is the exit code of the session, `note` (may be NULL) is added to the result line.
  * Returns the exit code. */
-int record_output_finish(struct record_output *r, int code, const char *remark);
+int record_output_finish(struct record_output *r, int code, const char *note);
 
 #endif

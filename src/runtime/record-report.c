@@ -18,7 +18,7 @@ void record_report_write(const struct record_report *report, struct buf *to)
     json_out_key_int(&o, STR("messages_too_long"), (int64_t)report->too_long);
     json_out_key_bool(&o, STR("complete"), report->complete);
     json_out_key_str_or_null(&o, STR("rest"), str_z(report->rest));
-    json_out_key_str_or_null(&o, STR("remark"), str_z(report->remark));
+    json_out_key_str_or_null(&o, STR("note"), str_z(report->note));
     json_out_key(&o, STR("lost"));
     loss_write_json(&o, report->loss);
     json_out_end_object(&o);

@@ -18,7 +18,7 @@ struct record_report {
     uint64_t too_long;       /* of these: longer than --max-message */
     bool complete;           /* all that was seen is in `file` */
     const char *rest;        /* the file that has what `file` lacks; NULL: there is none */
-    const char *remark;      /* about the end of the session; may be NULL */
+    const char *note;        /* about the end of the session; may be NULL */
     const struct loss *loss; /* what the format cannot store */
 };
 

@@ -95,6 +95,6 @@ int record_session_run(struct record_session *s, struct err *e)
         return code;
     }
     session_code = s->kind->end(s->to, e);
-    s->output.session_failed = session_code && !s->stop_requested && !s->remark;
-    return record_output_finish(&s->output, session_code, s->remark);
+    s->output.session_failed = session_code && !s->stop_requested && !s->note;
+    return record_output_finish(&s->output, session_code, s->note);
 }

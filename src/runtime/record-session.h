@@ -41,7 +41,7 @@ struct record_session {
     bool stop_requested;         /* set by the first signal */
     bool end_with_stdin;         /* set by the kind: the end of standard input is as a signal */
     struct stdin_end *stdin_end; /* NULL: not watched */
-    const char *remark;          /* set by the kind: added to the result line; may be NULL */
+    const char *note;            /* set by the kind: added to the result line; may be NULL */
 };
 
 void record_session_init(struct record_session *s, const struct app *app,

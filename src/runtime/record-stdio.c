@@ -39,7 +39,7 @@ static void on_sigterm_sent(void *to)
 {
     struct stdio_recording *s = to;
 
-    s->session.remark =
+    s->session.note =
         "the server did not exit within 0.8 s after the client closed; mcpreel sent SIGTERM";
 }
 
@@ -49,7 +49,7 @@ static void on_exited(void *to, int code, int signum)
 
     s->exit_code = signum ? 128 + signum : code;
     traffic_recorder_add_exit(&s->session.output.recorder, CONN, code, signum,
-                              str_z(s->session.remark));
+                              str_z(s->session.note));
 }
 
 static void on_done(void *to)

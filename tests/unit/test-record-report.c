@@ -15,7 +15,7 @@ static void assert_report(const struct record_report *report, const char *want)
     arena_release(&a);
 }
 
-static void a_complete_recording_has_no_rest_and_no_remark(void **state)
+static void a_complete_recording_has_no_rest_and_no_note(void **state)
 {
     struct loss loss;
 
@@ -31,7 +31,7 @@ static void a_complete_recording_has_no_rest_and_no_remark(void **state)
         "{'v':2,'command':'record','exit_code':0,'file':'a.jsonl','format':'recording','parts':"
         "1,"
         "'messages':4,'messages_lost':0,'messages_too_long':0,'complete':true,'rest':null,"
-        "'remark':null,'lost':{}}\n");
+        "'note':null,'lost':{}}\n");
     loss_release(&loss);
 }
 
@@ -49,11 +49,11 @@ static void all_that_is_missing_is_named(void **state)
                                  .lost = 2,
                                  .too_long = 1,
                                  .rest = "a.json.journal",
-                                 .remark = "the server was ended",
+                                 .note = "the server was ended",
                                  .loss = &loss },
         "{'v':2,'command':'record','exit_code':125,'file':null,'format':'cassette','parts':0,"
         "'messages':9,'messages_lost':2,'messages_too_long':1,'complete':false,"
-        "'rest':'a.json.journal','remark':'the server was "
+        "'rest':'a.json.journal','note':'the server was "
         "ended','lost':{'unread-values':3}}\n");
     loss_release(&loss);
 }
@@ -61,7 +61,7 @@ static void all_that_is_missing_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_complete_recording_has_no_rest_and_no_remark),
+        cmocka_unit_test(a_complete_recording_has_no_rest_and_no_note),
         cmocka_unit_test(all_that_is_missing_is_named),
     };
 

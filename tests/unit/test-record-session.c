@@ -129,7 +129,7 @@ static void a_session_starts_is_recorded_and_ends(void **state)
     struct bench b;
 
     set(&b, d, &server_kind, false);
-    b.session.remark = "so it is";
+    b.session.note = "so it is";
     assert_int_equal(record_session_run(&b.session, &e), 7);
     assert_str(buf_str(&b.done), STR("start announce started end "));
     clear(&b);
