@@ -28,11 +28,11 @@ for line in sys.stdin:
     method, params = got.get("method"), got.get("params", {})
     what = params.get("name") if method == "tools/call" else method
     if "method" not in got:
-        say(id=waiting, result={"heard": got})
+        say(id=waiting, result={"received": got})
     elif what == "initialize":
         say(id=got["id"], result={"protocolVersion": params.get("protocolVersion", "2025-11-25"), "capabilities": {},
                                   "serverInfo": {"name": "s", "version": "1"}})
-    elif what == "server/discover" and os.environ.get("ERA") == "modern":
+    elif what == "server/discover" and os.environ.get("PROTOCOL") == "stateless":
         say(id=got["id"], result={"supportedVersions": ["2026-07-28"], "capabilities": {}})
     elif what == "progress":
         say(method="notifications/progress", params={"progressToken": params["_meta"]["progressToken"], "progress": 1})
@@ -176,7 +176,7 @@ def test_an_ambiguous_id_is_rejected(record, body):
 
 
 def test_stateless_clients_are_served(record):
-    program = record(env={"ERA": "modern"})
+    program = record(env={"PROTOCOL": "stateless"})
     client = program.client()
     message, headers = stateless_request("d", "server/discover")
     response = client.post(message, headers=headers)
@@ -219,7 +219,7 @@ def test_a_server_request_reaches_the_client_and_its_response_the_server(record)
     assert "roots/list" in text
     other = program.client()
     assert other.post({"jsonrpc": "2.0", "id": "q", "result": {"roots": []}}, headers=session).status == 202
-    assert '"heard"' in client.event()
+    assert '"received"' in client.event()
     assert read_chunk(client) == b""
 
 
@@ -348,7 +348,7 @@ def test_messages_between_mcpreel_and_a_server_are_recorded(record, mcpreel):
     assert b'"noise"' not in shown and b"mcpreel-greeting" not in shown
     again = Program([mcpreel, "replay", "--listen", "127.0.0.1:0", program.file])
     try:
-        assert again.client().post(tool(1, "ask")).json["result"]["heard"]["error"]["code"] == -32601
+        assert again.client().post(tool(1, "ask")).json["result"]["received"]["error"]["code"] == -32601
         assert again.stop() == 0, again.err
     finally:
         again.close()

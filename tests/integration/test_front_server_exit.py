@@ -1,6 +1,6 @@
-"""Clients on HTTP, servers on stdio that do not last: what the clients are told, and what the recording says of it.
+"""Clients on HTTP, servers on stdio that exit: the responses of the clients, and the recording.
 
-The server is a script that ends as the tool it is called for says; started with WAY=at-once it ends before it has heard anything.
+The server is a script that ends as the called tool says; with WAY=at-once it ends before it has received a message.
 """
 import json
 import signal
@@ -168,11 +168,11 @@ def test_the_exit_of_a_sessions_server_ends_the_session(record, exit_kind):
     assert program.err.count(EXIT_KINDS[exit_kind][0]) == 1
 
 
-@pytest.mark.parametrize("era, exit_kind", [
+@pytest.mark.parametrize("protocol_version, exit_kind", [
     *(("2025-11-25", exit_kind) for exit_kind in EXIT_KINDS if exit_kind not in ("deaf", "long")), ("2026-07-28", "exit"), ("2026-07-28", "close")])
-def test_the_exit_of_the_shared_server_fails_its_requests(record, era, exit_kind):
+def test_the_exit_of_the_shared_server_fails_its_requests(record, protocol_version, exit_kind):
     program = record()
-    new = era == "2026-07-28"
+    new = protocol_version == "2026-07-28"
     waits = program.client()
     message, headers = stateless_request(1, "tools/call", name="hang", arguments={}) if new else (tool(1, "hang"), [])
     waits.send_request(message, headers=headers)

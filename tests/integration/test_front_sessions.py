@@ -83,7 +83,7 @@ def run_rounds(mcpreel, path, rounds):
 
 
 def check_recording(path, rounds):
-    """Every server has its two lines, and every client has heard from one."""
+    """Every server has its two lines, and every client has received a response of one."""
     lines = lines_of(path)
     started = [p["conn"] for p in records_of(lines, "proc", ev="start")]
     assert started == list(range(1, len(started) + 1)) and len(started) >= 4 * rounds

@@ -397,7 +397,7 @@ def test_a_call_before_the_tool_list_is_sent_again_with_param_headers(upstream, 
 
 
 def test_messages_of_concurrent_requests_reach_the_client(upstream, bridge):
-    """In the era without sessions, logs name no request: each comes on the stream of its own, and all go to the one client."""
+    """In the stateless protocol, logs name no request: each comes on the stream of its request, and all go to the one client."""
     both = threading.Barrier(2, timeout=WAIT)
 
     def log(n, data):

@@ -145,7 +145,7 @@ def test_an_open_request_at_the_end_is_reported(upstream, record):  # noqa: F811
 
 ADDED_SECRET = "canary-7c1e55aa02"
 HERE = "127.0.0.1:{port}"
-# Ways in which a client might have a header of ours shown: what it sends, the status it gets, and whether the server hears of it.
+# Requests by which a client might see a header that mcpreel adds: the request, its status, and whether the server gets it.
 ECHOING_SERVERS = [
     ("the server is to repeat it", "TRACE /mcp HTTP/1.1", [], 405, False),
     ("the same on another path", "TRACE /else HTTP/1.1", [], 405, False),
@@ -265,7 +265,7 @@ def test_a_recording_with_a_redirect_is_replayed(upstream, record, mcpreel, matc
             if " /mcp " in request.start:
                 conn.respond(307, headers=[("Location", "/mcp/")])
             else:
-                conn.respond(json_=result(request.json["id"], {"heard": request.json["id"]}))
+                conn.respond(json_=result(request.json["id"], {"received": request.json["id"]}))
 
     program = record(upstream(serve).url)
     client = program.client()
@@ -275,7 +275,7 @@ def test_a_recording_with_a_redirect_is_replayed(upstream, record, mcpreel, matc
     with subprocess.Popen([mcpreel, "replay", "--match", match, program.file], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as played:
         out, err = played.communicate(b"".join(json.dumps(call(n)).encode() + b"\n" for n in (1, 2)), timeout=60)
-    assert [json.loads(line) for line in out.splitlines()] == [result(1, {"heard": 7}), result(2, {"heard": 7})], err
+    assert [json.loads(line) for line in out.splitlines()] == [result(1, {"received": 7}), result(2, {"received": 7})], err
 
 
 def test_each_failure_of_a_server_is_reported_once(upstream, record):  # noqa: F811

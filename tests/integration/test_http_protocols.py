@@ -1,4 +1,4 @@
-"""A recording over HTTP of clients of both eras, replayed to either: each is answered as its own kind was."""
+"""A recording over HTTP of clients of both protocol generations, replayed to either: each gets the responses of its own generation."""
 import itertools
 import json
 
@@ -71,7 +71,7 @@ def recording(tmp_path):
         builder.add_stateless_call(session + 2, "newer only", name=f"newer-{session}", arguments={})
         builder.add_stateful_call(session, version, 2, f"{version} two", name="t", arguments={"n": 2})
     builder.add_stateful_call(2, "2025-11-25", 3, "older only", name="older", arguments={})
-    return builder.save(tmp_path / "eras.jsonl")
+    return builder.save(tmp_path / "both-protocols.jsonl")
 
 
 @pytest.fixture

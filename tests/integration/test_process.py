@@ -372,9 +372,9 @@ def test_a_server_that_closes_stdout_and_runs_on_is_ended(mcpreel, tmp_path):
         assert p.stdout.read(3) == b"up\n"
         assert select.select([p.stdout], [], [], CEILING)[0], "the end of stdout is hidden"
         assert p.stdout.read(1) == b""
-        p.stdin.write(b'{"jsonrpc":"2.0","method":"still/heard"}\n')
+        p.stdin.write(b'{"jsonrpc":"2.0","method":"still/received"}\n')
         sessions_end(p, 3)
-    assert "still/heard" in (tmp_path / "r.jsonl").read_text()
+    assert "still/received" in (tmp_path / "r.jsonl").read_text()
 
 
 # --- clients that start the command twice

@@ -440,9 +440,9 @@ def group_unsolicited(document, server):
     stream of their own. For server-everything the session id, which it prints, is removed."""
     if generates_values(server):
         document = json.loads(re.sub(r"\bsession [^\s\"]+", "session NAME", json.dumps(without_generated_values(document))))
-    heard = [one for step in document["steps"] for one in step["heard"]]
+    received = [one for step in document["steps"] for one in step["heard"]]
     steps = [{key: value for key, value in step.items() if key != "heard"} for step in document["steps"]]
-    return {**document, "steps": steps, "heard": sorted(heard, key=json.dumps)}
+    return {**document, "steps": steps, "heard": sorted(received, key=json.dumps)}
 
 
 def differences(one, other, path="$"):

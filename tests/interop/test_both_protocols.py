@@ -48,7 +48,7 @@ VERSION_MEMBERS = ("_meta", "resultType", "ttlMs", "cacheScope")
 
 
 def without_version_members(value):
-    """The same document without what answers have in one era only."""
+    """The same document without the members that responses have in one protocol generation only."""
     if isinstance(value, dict):
         return {key: without_version_members(one) for key, one in value.items() if key not in VERSION_MEMBERS}
     return [without_version_members(one) for one in value] if isinstance(value, list) else value

@@ -32,9 +32,9 @@ def group_unsolicited(document, server):
     """An unsolicited message of a server can arrive during another step, but it does arrive."""
     if SERVERS[server].generates_values:
         document = without_generated_values(document)
-    heard = [one for step in document["steps"] for one in step["heard"]]
+    received = [one for step in document["steps"] for one in step["heard"]]
     steps = [{key: value for key, value in step.items() if key != "heard"} for step in document["steps"]]
-    return {**document, "steps": steps, "heard": sorted(heard, key=json.dumps)}
+    return {**document, "steps": steps, "heard": sorted(received, key=json.dumps)}
 
 
 def run_http(peer_runner, client, server, url, ids="numbers"):

@@ -14,7 +14,7 @@ EXPECTED_OUTPUT = """\
 calls plain
 gets plain
 calls log
-hears logged
+receives logged
 gets log
 calls ask
 is asked
@@ -27,7 +27,7 @@ gets plain
 
 def log_before_response(output):
     """A log and the answer come on two streams: which of them a busy client reads first is not for us to say."""
-    return output.replace("gets log\nhears logged\n", "hears logged\ngets log\n")
+    return output.replace("gets log\nreceives logged\n", "receives logged\ngets log\n")
 
 
 @pytest.fixture(scope="module")
@@ -65,4 +65,4 @@ def test_a_client_without_another_call_gets_these_messages(mcpreel, recorded_fil
     with listening(replaying(mcpreel, recorded_file), tmp_path / "err") as address:
         assert run_client(f"{address}/mcp", "ask") == "calls ask\nis asked\nanswers\ngets Bob\n"
         assert run_client(f"{address}/mcp", "plain") == "calls plain\ngets plain\n"
-        assert run_client(f"{address}/mcp", "log") == "calls log\nhears logged\ngets log\n"
+        assert run_client(f"{address}/mcp", "log") == "calls log\nreceives logged\ngets log\n"

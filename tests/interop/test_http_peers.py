@@ -33,6 +33,6 @@ def test_a_session_uses_the_latest_common_version(direct_http, client, server):
 
 
 def test_messages_outside_of_calls_arrive(direct_http):
-    heard = {one["method"] for step in direct_http("ts", "everything")["steps"] for one in step["heard"]}
+    received = {one["method"] for step in direct_http("ts", "everything")["steps"] for one in step["heard"]}
     assert {"roots/list", "sampling/createMessage", "elicitation/create", "notifications/message",
-            "notifications/resources/updated"} <= heard
+            "notifications/resources/updated"} <= received

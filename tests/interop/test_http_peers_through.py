@@ -11,8 +11,8 @@ from peers import HTTP_CLIENTS, group_unsolicited, assert_same, mark_rare
 from test_http_peers import MAIN, MATRIX
 from verdicts import TIMES, assert_clean
 
-# A recording of either era is for clients that speak it. A dual-era client speaks both, a server of the old era
-# talks to it as to any other.
+# A recording of one protocol generation is for clients that speak it. A client of both generations is also for a recording
+# of a stateful server, which responds to it as to any other.
 CROSS = [
     ("ts-1.13", "ts", "ts"), ("ts", "ts", "ts-1.13"),
     *(pytest.param(*pair, marks=pytest.mark.interop) for pair in [

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.interop
 RECORDED = [("ts", "ts"), ("ts-1.12", "ts"), ("ts-2", "ts"), ("py", "ts"), ("go", "ts"), ("ts", "memory"), ("ts", "go"),
             ("ts-2", "ts-2"), ("py-auto", "ts-2")]
 
-# Servers of both eras talk to a client of both eras in another way than to one of the old one.
+# Servers of both protocol generations speak another one with a client of both than with a stateful client.
 BOTH_PROTOCOLS = ("go", "ts-2", "rmcp")
 PAIRS = [(recorded_client, server, replaying_client, ids) for recorded_client, server in RECORDED for replaying_client in CLIENTS
          for ids in ("numbers", "strings")

@@ -55,10 +55,10 @@ def test_both_sdks_get_the_same_results(direct, server):
 @pytest.mark.parametrize("server", RICH_SERVERS)
 def test_a_session_uses_every_feature_that_is_recorded(direct, server):
     document = direct("ts", server).document
-    heard = {one["method"] for step in document["steps"] for one in step["heard"]}
+    received = {one["method"] for step in document["steps"] for one in step["heard"]}
     assert {"roots/list", "sampling/createMessage", "elicitation/create", "notifications/message",
             "notifications/tools/list_changed", "notifications/resources/list_changed",
-            "notifications/resources/updated"} <= heard
+            "notifications/resources/updated"} <= received
     steps = document["steps"]
     assert any(len(step.get("progress", [])) >= 4 for step in steps)
     assert any(step.get("error", {}).get("data") for step in steps)

@@ -61,14 +61,14 @@ def test_recorded_tasks_verify_clean(task_session, npm_peers, mcpreel, run):
 
 
 def comparable(document):
-    """Wherever it was heard: a stream of its own may be faster or slower than the answers."""
+    """The document with the notifications of all steps together: a stream of its own may be faster or slower than the responses."""
     return group_unsolicited(document, PAIR[1])
 
 
 def comparable_with_ids(document):
     """The same with every id and every time."""
-    heard = sorted((one for step in document["steps"] for one in step["heard"]), key=json.dumps)
-    return {**document, "steps": [{**step, "heard": None} for step in document["steps"]], "heard": heard}
+    received = sorted((one for step in document["steps"] for one in step["heard"]), key=json.dumps)
+    return {**document, "steps": [{**step, "heard": None} for step in document["steps"]], "heard": received}
 
 
 def test_a_session_uses_every_feature_of_tasks(direct_http):

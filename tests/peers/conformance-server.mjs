@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-/* An MCP server on the official TypeScript SDK 2.x, over Streamable HTTP: all that the server scenarios of
- * the official conformance suite ask for, in both eras.
+/* An MCP server on the official TypeScript SDK 2.x, over Streamable HTTP: everything that the server
+ * scenarios of the official conformance suite request, in both protocol generations.
  *
  *     node tests/peers/conformance-server.mjs FOLDER [--stdio]
  *
  * FOLDER is where the group 'conformance' of tools/peers is installed. Listens on a free port of the loopback
  * interface, says the URL in one line on stdout, and serves until its stdin ends. With --stdio it serves there
- * instead, one client in whichever era that speaks; it has no tasks then.
+ * instead, one client of either protocol generation; it has no tasks then.
  *
  * A request of 2026-07-28 gets a server of its own; a session of an older revision keeps one, with an event
  * store, so that its streams can be resumed. The names, texts and schemas are those the suite looks for. */

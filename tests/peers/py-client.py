@@ -36,7 +36,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.message import SessionMessage
 
-# The handshake-era features are deprecated, not gone; real clients use them and so does this one.
+# The features of the stateful protocol are deprecated, but real clients use them and so does this one.
 warnings.simplefilter("ignore", MCPDeprecationWarning)
 
 PATIENCE_S = 30
@@ -149,13 +149,13 @@ class Player:
     def __init__(self, session, calls):
         self.session = session
         self.calls = calls
-        self.heard = []
+        self.received = []
         self.news = anyio.Event()
         self.trouble = []
         self.client = None
 
-    def hear(self, method, params):
-        self.heard.append({"method": method, "params": params})
+    def add_received(self, method, params):
+        self.received.append({"method": method, "params": params})
         self.news.set()
         self.news = anyio.Event()
 
@@ -163,21 +163,21 @@ class Player:
         if isinstance(message, Exception):
             self.trouble.append(str(message))
         elif not isinstance(message, types.ProgressNotification):
-            self.hear(message.method, plain(message.params) if message.params else {})
+            self.add_received(message.method, plain(message.params) if message.params else {})
 
     async def on_log(self, params):
         """Replaces the SDK's own, which gives way to others and so lets a later message overtake."""
 
     async def on_sampling(self, context, params):
-        self.hear("sampling/createMessage", plain(params))
+        self.add_received("sampling/createMessage", plain(params))
         return types.CreateMessageResult.model_validate(self.session["answers"]["sampling/createMessage"])
 
     async def on_elicitation(self, context, params):
-        self.hear("elicitation/create", plain(params))
+        self.add_received("elicitation/create", plain(params))
         return types.ElicitResult.model_validate(self.session["answers"]["elicitation/create"])
 
     async def on_roots(self, context):
-        self.hear("roots/list", {})
+        self.add_received("roots/list", {})
         return types.ListRootsResult.model_validate(self.session["answers"]["roots/list"])
 
     async def ask(self, step, cancel_on_progress=False):
@@ -216,7 +216,7 @@ class Player:
 
     async def until(self, method, start):
         with anyio.move_on_after(PATIENCE_S) as scope:
-            while not any(one["method"] == method for one in self.heard[start:]):
+            while not any(one["method"] == method for one in self.received[start:]):
                 await self.news.wait()
         if scope.cancelled_caught:
             raise TimeoutError(f"'{method}' did not come")
@@ -295,8 +295,8 @@ class Player:
             for step in self.session["steps"]:
                 seen = await self.play(step, start)
                 await anyio.wait_all_tasks_blocked()  # let the handlers of what came before the answer finish
-                steps.append({"step": step, **seen, "heard": self.heard[start:]})
-                start = len(self.heard)
+                steps.append({"step": step, **seen, "heard": self.received[start:]})
+                start = len(self.received)
             server = {
                 "capabilities": plain(self.client.server_capabilities),
                 "info": plain(self.client.server_info),

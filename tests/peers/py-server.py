@@ -8,8 +8,8 @@
 Over HTTP the first line on stdout is the URL. --host NAME: the name of the proxy in front of it.
 --token TOKEN: a client that does not send it as a bearer token gets 401, and nothing else.
 
-Speaks both eras. Everything it says depends only on what it is asked, and on nothing outside: no
-clock, no randomness, no environment.
+Speaks both protocol generations. Its messages depend only on the requests: it uses no clock, no
+randomness and no environment.
 """
 import argparse
 import asyncio
@@ -33,7 +33,7 @@ from mcp_types import (
 )
 from pydantic import BaseModel, ConfigDict
 
-# The handshake-era features are deprecated, not gone; real servers use them and so does this one.
+# The features of the stateful protocol are deprecated, but real servers use them and so does this one.
 warnings.simplefilter("ignore", MCPDeprecationWarning)
 
 PNG = bytes.fromhex(

@@ -58,7 +58,7 @@ async function visit() {
         console.log("answers");
         return { action: "accept", content: { name: "Bob" } };
     });
-    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => console.log("hears", params.data));
+    client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => console.log("receives", params.data));
     const transport = new StreamableHTTPClientTransport(new URL(url));
     await client.connect(transport);
     await pause(300); // its GET is on the way

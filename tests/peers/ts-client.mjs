@@ -165,7 +165,7 @@ const calls = {
 class Player {
     constructor(session) {
         this.session = session;
-        this.heard = [];
+        this.received = [];
         this.listeners = new Map(); // by progress token
         this.wake = () => {};
         this.trouble = [];
@@ -175,16 +175,16 @@ class Player {
         });
         this.client.onerror = (error) => this.trouble.push(error.message);
         this.client.setNotificationHandler(sdk.name("notifications/progress"), ({ params }) => this.onprogress(params));
-        this.client.fallbackNotificationHandler = async ({ method, params }) => this.hear(method, params);
+        this.client.fallbackNotificationHandler = async ({ method, params }) => this.addReceived(method, params);
         for (const method of ["sampling/createMessage", "elicitation/create", "roots/list"].filter(sdk.knows))
             this.client.setRequestHandler(sdk.name(method), ({ params }) => {
-                this.hear(method, params);
+                this.addReceived(method, params);
                 return session.answers[method];
             });
     }
 
-    hear(method, params) {
-        this.heard.push({ method, params: params ?? {} });
+    addReceived(method, params) {
+        this.received.push({ method, params: params ?? {} });
         this.wake();
     }
 
@@ -267,7 +267,7 @@ class Player {
 
     async until(isIt, from) {
         const deadline = Date.now() + PATIENCE_MS;
-        while (!this.heard.slice(from).some(isIt)) {
+        while (!this.received.slice(from).some(isIt)) {
             if (Date.now() > deadline)
                 throw new Error(`what was waited for did not come: ${isIt}`);
             await new Promise((resolve) => {
@@ -306,8 +306,8 @@ class Player {
         for (const step of this.session.steps) {
             const seen = await this.play(step, from);
             await new Promise(setImmediate); // let the handlers of what came before the answer finish
-            steps.push({ step, ...seen, heard: this.heard.slice(from) });
-            from = this.heard.length;
+            steps.push({ step, ...seen, heard: this.received.slice(from) });
+            from = this.received.length;
         }
         const server = {
             capabilities: this.client.getServerCapabilities(),

@@ -10,10 +10,10 @@
  * With --tasks behind it, which takes a late 1.x, it has tools that are tasks: what the session 'tasks' asks for.
  *
  * FOLDER is the installed package: '@modelcontextprotocol/sdk' of any 1.x, or '@modelcontextprotocol/server'
- * of 2.x, which speaks both eras. Everything it says depends only on what it is asked.
+ * of 2.x, which speaks both protocol generations. Its messages depend only on the requests.
  *
- * Over HTTP the first line on stdout is the URL. A 1.x keeps sessions; a 2.x answers each request for itself,
- * also those of the old era, and so has no streams but those of requests. */
+ * Over HTTP the first line on stdout is the URL. A 1.x keeps sessions; a 2.x responds to each request without one,
+ * also to those of the stateful protocol, and so has no streams except those of requests. */
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";

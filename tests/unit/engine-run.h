@@ -16,7 +16,7 @@ struct engine_run {
     struct action_sink out; /* the sink for the engine */
     struct sink records;
     struct message_parser intake;
-    enum record_dir dir; /* the way of what it hears */
+    enum record_dir dir; /* of the messages that it gets */
     void (*step)(void *engine, const struct event *ev);
     void *engine;
     struct buf actions; /* since the last assert_actions() */

@@ -11,7 +11,7 @@ struct lines_bench {
     struct buf logged, reported;
     struct app app;
     struct driver drive;
-    struct driver_lines hearing;
+    struct driver_lines input;
 };
 
 static void lines_step(void *engine, const struct event *ev)
@@ -48,12 +48,12 @@ static void lines_open_bench(struct lines_bench *b, enum event_kind as, enum rec
     buf_init(&b->logged, 1 << 10);
     buf_init(&b->reported, 1 << 10);
     driver_init(&b->drive, &b->app, b->loop, lines_step, b, lines_act, NULL);
-    driver_lines_init(&b->hearing, &b->drive, as, dir);
+    driver_lines_init(&b->input, &b->drive, as, dir);
 }
 
 static void lines_close_bench(struct lines_bench *b)
 {
-    driver_lines_release(&b->hearing);
+    driver_lines_release(&b->input);
     driver_release(&b->drive);
     loop_free(b->loop);
     buf_release(&b->reported);
@@ -67,10 +67,10 @@ static void lines_become_records_with_their_direction(void **state)
 
     (void)state;
     lines_open_bench(&b, EVENT_UPSTREAM_RECORD, TO_CLIENT);
-    driver_lines_add(&b.hearing, STR("{\"method\":\"a\"}"));
-    driver_lines_add(&b.hearing, STR("  "));
-    driver_lines_add(&b.hearing, STR("nonsense"));
-    driver_lines_add(&b.hearing, STR("[{\"method\":\"b\"},{\"method\":\"c\"}]"));
+    driver_lines_add(&b.input, STR("{\"method\":\"a\"}"));
+    driver_lines_add(&b.input, STR("  "));
+    driver_lines_add(&b.input, STR("nonsense"));
+    driver_lines_add(&b.input, STR("[{\"method\":\"b\"},{\"method\":\"c\"}]"));
     buf_init(&want, 1 << 10);
     buf_printf(&want, "%d %d {\"method\":\"a\"}\n%d raw nonsense\n", EVENT_UPSTREAM_RECORD,
                TO_CLIENT, EVENT_UPSTREAM_RECORD);
@@ -87,14 +87,14 @@ static void a_too_long_line_is_logged_with_its_sender(void **state)
 
     (void)state;
     lines_open_bench(&b, EVENT_RECORD, TO_SERVER);
-    driver_lines_add_too_long(&b.hearing, 70000000);
+    driver_lines_add_too_long(&b.input, 70000000);
     assert_str(buf_str(&b.logged), STR("mcpreel: warning: the client sent a line of 70000000 "
                                        "bytes; it was ignored\n"));
     assert_true(
         str_ends(buf_str(&b.reported), STR(" raw \n"))); /* a client may want a response */
     lines_close_bench(&b);
     lines_open_bench(&b, EVENT_RECORD, TO_CLIENT);
-    driver_lines_add_too_long(&b.hearing, 1);
+    driver_lines_add_too_long(&b.input, 1);
     assert_str(buf_str(&b.logged),
                STR("mcpreel: warning: the server sent a line of 1 bytes; it was ignored\n"));
     assert_str(buf_str(&b.reported), STR_NONE);

@@ -7,7 +7,7 @@ static const char *const step_names[] = {
     [STEP_NOTIFICATION] = "send",          [STEP_PROGRESS] = "progress",
     [STEP_SUBSCRIPTION_EVENT] = "event",   [STEP_SERVER_REQUEST] = "ask",
     [STEP_CLIENT_RESPONSE] = "reply",      [STEP_RESPONSE] = "answer",
-    [STEP_WAIT_FOR_NOTIFICATION] = "hear",
+    [STEP_WAIT_FOR_NOTIFICATION] = "wait",
 };
 
 /* "name" of {"id":1,"name":...}: distinguishes messages in these tests. */
@@ -185,7 +185,7 @@ static void initialized_is_at_its_recorded_position(void **state)
           "s2c {'method':'n','params':{'is':'between'}}\n"
           "c2s {'method':'notifications/initialized'}\n"
           "s2c {'method':'n','params':{'is':'after'}}\n",
-          "initialize: send:before answer:hello send:between hear send:after\n");
+          "initialize: send:before answer:hello send:between wait send:after\n");
 }
 
 /* A file that is piped into a server contains all messages at once. A client that waits for
@@ -198,7 +198,7 @@ static void an_early_initialized_does_not_delay_the_response(void **state)
           "s2c {'method':'n','params':{'is':'before'}}\n"
           "s2c {'id':1,'result':{'is':'hello'}}\n"
           "s2c {'method':'n','params':{'is':'after'}}\n",
-          "initialize: send:before answer:hello hear send:after\n");
+          "initialize: send:before answer:hello wait send:after\n");
 }
 
 static void a_message_after_a_notification_waits_for_it_without_initialize(void **state)
@@ -207,7 +207,7 @@ static void a_message_after_a_notification_waits_for_it_without_initialize(void 
     check("c2s {'method':'notifications/initialized'}\n"
           "s2c {'method':'n','params':{'is':'x'}}\n"
           "s2c {'method':'n','params':{'is':'y'}}\n",
-          ": hear send:x send:y\n");
+          ": wait send:x send:y\n");
 }
 
 static void a_message_of_a_request_waits_for_no_notification(void **state)

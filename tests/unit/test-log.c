@@ -324,9 +324,9 @@ static void a_log_without_descriptor_needs_no_queue(void **state)
 
     (void)state;
     log_queue_init(&q, &l);
-    log_printf(&l, LOG_INFO, "heard");
+    log_printf(&l, LOG_INFO, "received");
     log_queue_finish(&q, 1);
-    assert_str(buf_str(&h.text), STR("mcpreel: heard\n"));
+    assert_str(buf_str(&h.text), STR("mcpreel: received\n"));
     buf_release(&h.text);
 }
 

@@ -59,7 +59,7 @@ static int match_in_session(struct bench *b, uint32_t session, const char *reque
     case MATCH_NOT_RECORDED:
         return 0;
     case MATCH_OTHER_PROTOCOL:
-        fail_msg("what can be said in which era is not for the matcher to tell");
+        fail_msg("the matcher does not judge protocol versions");
     }
     return 0;
 }

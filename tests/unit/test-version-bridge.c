@@ -13,7 +13,7 @@ struct version_run {
     struct actions actions;
     struct buf received;
     struct index script;
-    struct version_bridge era;
+    struct version_bridge bridge;
 };
 
 static void receive(struct action_sink *self, const struct action *a)
@@ -25,17 +25,17 @@ static void receive(struct action_sink *self, const struct action *a)
     buf_printf(&e->received, "%.*s|", STR_ARG(a->text));
 }
 
-static void open_sink(struct version_run *e, unsigned versions, bool modern)
+static void open_sink(struct version_run *e, unsigned versions, bool stateless)
 {
     *e = (struct version_run){ .sink = { receive },
-                               .script = { .versions = versions, .has_stateless = modern } };
+                               .script = { .versions = versions, .has_stateless = stateless } };
     buf_init(&e->received, 1 << 16);
     actions_init(&e->actions, &e->sink);
 }
 
 static void close_sink(struct version_run *e, const char *want)
 {
-    version_bridge_finish(&e->era, &e->actions, &e->script);
+    version_bridge_finish(&e->bridge, &e->actions, &e->script);
     assert_str(buf_str(&e->received), str_z(want));
     actions_release(&e->actions);
     buf_release(&e->received);
@@ -47,7 +47,7 @@ static void send_http(struct version_run *e, const struct request_rules *rules,
     struct parsed_request s;
     const struct http_request *c = parsed_request(&s, SESSION_NONE, line);
 
-    version_bridge_check_request(&e->era, &e->actions, &e->script, rules, c,
+    version_bridge_check_request(&e->bridge, &e->actions, &e->script, rules, c,
                                  http_request_validate(rules, c, &s.arena).status != 0,
                                  &s.arena);
     parsed_request_release(&s);
@@ -134,7 +134,7 @@ static void an_unknown_version_is_reported_as_unknown(void **state)
                "chose 2026-07-28: record again with a client that speaks 2025-11-25 or "
                "earlier, or replay to a client that speaks 2026-07-28|");
     open_sink(&e, 0, false);
-    version_bridge_warn(&e.era, &e.actions, &e.script, true, STR_NONE);
+    version_bridge_warn(&e.bridge, &e.actions, &e.script, true, STR_NONE);
     close_sink(&e, "a client speaks protocol version 2026-07-28, the recorded server only "
                    "2025-11-25 or earlier: use a client that speaks that version, or record a "
                    "server that speaks 2026-07-28|");
@@ -146,7 +146,7 @@ static void a_long_client_name_is_cut(void **state)
 
     (void)state;
     open_sink(&e, V(MCP_2026_07_28), true);
-    version_bridge_warn(&e.era, &e.actions, &e.script, false,
+    version_bridge_warn(&e.bridge, &e.actions, &e.script, false,
                         STR("0123456789012345678901234567890123456789"));
     close_sink(
         &e, "a client speaks protocol version 0123456789012345678901234567890, the recorded "
