@@ -122,14 +122,15 @@ struct pending_response *backend_find_stream(const struct backend *s,
                                              bool other_stream)
 {
     bool more, others;
-    struct pending_response *ear = s->get_stream && !s->get_stream->disconnected ? s->get_stream
-                                                                                 : NULL,
+    struct pending_response *connected_stream = s->get_stream && !s->get_stream->disconnected
+                                                    ? s->get_stream
+                                                    : NULL,
                             *open = find_open_request(s, t, false, &more);
 
     if (other_stream && s->get_stream)
         return s->get_stream;
-    if (ear && (more || !open))
-        return ear;
+    if (connected_stream && (more || !open))
+        return connected_stream;
     if (open)
         return open;
     open = find_open_request(s, t, true, &others);

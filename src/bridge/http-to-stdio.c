@@ -460,16 +460,16 @@ static void forward_body(struct http_to_stdio *f, struct backend *s,
                          const struct http_to_stdio_request *q)
 {
     struct json_val root = json_root(&f->json);
-    size_t owed = id_map_count_requests(root, &f->arena);
+    size_t pending = id_map_count_requests(root, &f->arena);
     struct pending_response *x;
 
-    if (owed) {
+    if (pending) {
         x = new_response(f, s, q);
-        x->responses_left = owed;
+        x->responses_left = pending;
         x->is_batch = json_type(root) == JSON_ARRAY;
     }
     forward_messages(f, s, q->exchange);
-    if (!owed)
+    if (!pending)
         send_accepted(f, q);
 }
 

@@ -262,19 +262,19 @@ static void send_message(struct http_replay *m, const struct action *a)
 {
     struct http_replay_call *c = find_call(m, a->route.exchange);
     struct http_replay_client *to = c ? c->client : m->current_client;
-    bool deaf = c && !c->client->get_stream && (a->route.is_request || c->stream);
+    bool on_call_stream = c && !c->client->get_stream && (a->route.is_request || c->stream);
 
     if (to && to->sse_session) {
         send_http_sse(m, to, c, a);
         return;
     }
-    if (deaf && !c->stream && !c->accepts_sse) {
+    if (on_call_stream && !c->stream && !c->accepts_sse) {
         m->unaskable_exchange = c->exchange;
         return;
     }
-    if (deaf && !c->stream)
+    if (on_call_stream && !c->stream)
         open_stream(m, c);
-    if (c && (!a->route.other_stream || deaf))
+    if (c && (!a->route.other_stream || on_call_stream))
         send_on_call(m, c, a);
     else if (m->current_client && !a->route.is_final)
         http_replay_send_on_get_stream(m, m->current_client, a->text,
@@ -487,11 +487,11 @@ static void handle_body(struct http_replay *m, const struct http_replay_request 
     struct json_val root = json_root(&m->json);
     bool batch = q->call->body_kind == PARSE_BATCH;
     struct http_replay_call *call;
-    size_t owed = http_request_response_count(q->call, root, &m->arena);
+    size_t pending = http_request_response_count(q->call, root, &m->arena);
 
-    if (owed) {
+    if (pending) {
         call = new_call(m, q, c);
-        call->pending = owed;
+        call->pending = pending;
         call->stateless = stateless;
         call->batch = batch;
         call->client_closed = c->sse_session != NULL; /* it got 202 already */
@@ -502,7 +502,7 @@ static void handle_body(struct http_replay *m, const struct http_replay_request 
     else
         session_handle_message(c->session, q->exchange, root, q->call->message, m->now_us);
     m->current_client = NULL;
-    if (owed || c->sse_session)
+    if (pending || c->sse_session)
         return;
     http_response_start(&m->response, STR_NONE, STR_NONE);
     http_response_send(&m->response, q->exchange, ACCEPTED, STR_NONE);

@@ -13,7 +13,7 @@
 #include "trace/limits.h"
 #include "transport/http-client.h"
 
-enum { LANE = 1, ERROR_STATUS = 400, UNREACHABLE = 502, GATEWAY_TIMEOUT = 504 };
+enum { REUSE_KEY = 1, ERROR_STATUS = 400, UNREACHABLE = 502, GATEWAY_TIMEOUT = 504 };
 
 struct peer_http {
     struct peer peer;
@@ -250,7 +250,7 @@ static void start_exchange(struct peer_http *s, uint64_t number,
         record_request(p, request);
     if (request->body.at)
         a.body = (struct body_framing){ .kind = BODY_LENGTH, .length = request->body.len };
-    p->transfer = http_transfer_start(s->http_client, LANE, &a, &transfer_events, p);
+    p->transfer = http_transfer_start(s->http_client, REUSE_KEY, &a, &transfer_events, p);
     http_transfer_send(p->transfer, request->body);
     http_transfer_finish(p->transfer);
     if (s->reading_paused)

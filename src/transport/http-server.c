@@ -79,13 +79,13 @@ static void schedule_work(struct client_conn *g)
 
 /* Functions for the connection. */
 
-static void set_read_paused(struct client_conn *g, bool deaf)
+static void set_read_paused(struct client_conn *g, bool paused)
 {
     struct http_server *s = g->server;
 
-    if (deaf == (g->back_paused != NULL))
+    if (paused == (g->back_paused != NULL))
         return;
-    if (deaf) {
+    if (paused) {
         if (!s->read_paused)
             timer_set(s->poll_timer, CLOSE_POLL_MS);
         g->next_paused = s->read_paused;

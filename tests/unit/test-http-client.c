@@ -134,11 +134,12 @@ static void part(struct http_client_test *t, struct fake_server *p)
     close_client(t);
 }
 
-static void start(struct http_client_test *t, uint64_t lane, const struct outgoing_request *ask)
+static void start(struct http_client_test *t, uint64_t reuse_key,
+                  const struct outgoing_request *ask)
 {
     buf_clear(&t->seen);
     t->over = false;
-    t->transfer = http_transfer_start(t->client, lane, ask, &events, t);
+    t->transfer = http_transfer_start(t->client, reuse_key, ask, &events, t);
 }
 
 /* GET with a Host of our own, so that the port does not matter. */
@@ -150,17 +151,17 @@ static struct headers host_only(void)
         struct headers){ .at = &host, .count = 1, .name_bits = headers_name_bit(host.name) };
 }
 
-static void start_get(struct http_client_test *t, uint64_t lane)
+static void start_get(struct http_client_test *t, uint64_t reuse_key)
 {
-    start(t, lane,
+    start(t, reuse_key,
           &(struct outgoing_request){
               .method = STR("GET"), .target = STR("/a"), .headers = host_only() });
 }
 
-static void start_post(struct http_client_test *t, uint64_t lane, struct body_framing plan)
+static void start_post(struct http_client_test *t, uint64_t reuse_key, struct body_framing plan)
 {
     start(
-        t, lane,
+        t, reuse_key,
         &(struct outgoing_request){
             .method = STR("POST"), .target = STR("/a"), .headers = host_only(), .body = plan });
 }
@@ -249,25 +250,25 @@ static void a_connection_is_reused_for_the_same_key_only(void **state)
         FAKE(ACCEPT),
         FAKE_TEXT(SEES, GET),
         FAKE_TEXT(SENDS, OK),
-        FAKE_TEXT(SEES, GET), /* lane 1 again */
+        FAKE_TEXT(SEES, GET), /* reuse_key 1 again */
         FAKE_TEXT(SENDS, OK),
         FAKE(ACCEPT),
-        FAKE_TEXT(SEES, GET), /* lane 257, which has the same slot */
+        FAKE_TEXT(SEES, GET), /* reuse_key 257, which has the same slot */
         FAKE_TEXT(SENDS, OK),
         FAKE_N(BACK, 1),
         FAKE_TEXT(SEES, GET),
         FAKE_TEXT(SENDS, OK),
-        FAKE(EOF), /* lane 1 has left */
+        FAKE(EOF), /* reuse_key 1 has left */
         FAKE(DONE)
     };
-    static const uint64_t lanes[] = { 1, 1, 257, 1 };
+    static const uint64_t reuse_keys[] = { 1, 1, 257, 1 };
     struct fake_server p;
     struct http_client_test t;
 
     (void)state;
     connect_to(&t, &p, script);
-    for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
-        start_get(&t, lanes[i]);
+    for (size_t i = 0; i < sizeof reuse_keys / sizeof *reuse_keys; i++) {
+        start_get(&t, reuse_keys[i]);
         finish(&t, STR(OK_SEEN));
     }
     http_client_close_idle(t.client, 1);
