@@ -74,7 +74,8 @@ static const struct option verify_options[] = {
     { .name = "dry-run",
       .type = OPTION_FLAG,
       .offset = offsetof(struct verify_args, dry_run),
-      .help = "list the requests that would be sent, and contact no server" },
+      .help = "list the requests that would be sent, and what cannot be sent; contact no "
+              "server" },
     { .name = "report",
       .arg = "[FORMAT=]FILE",
       .type = OPTION_LIST,
@@ -390,14 +391,19 @@ static void list_request(struct verify_file *f, uint32_t call, uint32_t number,
                          struct json_val root, struct arena *a)
 {
     struct buf *to = &f->command->text;
+    struct verify_config config = make_config(f);
     struct str method = index_method(&f->recording.index, call)->name;
     struct str subject = json_text(mcp_subject(method, json_get(root, STR("params"))), a);
+    struct str why = verify_obstacle(&config, call, root, a);
 
     buf_printf(to, "%3u  #%u ", number, f->recording.index.calls[call].seq);
     term_escape(to, verify_redaction_text(&f->redaction, method), TERM_ONE_LINE);
     if (subject.len)
         buf_add_ch(to, ' ');
     term_escape(to, verify_redaction_text(&f->redaction, subject), TERM_ONE_LINE);
+    if (why.len)
+        buf_add(to, STR("  skipped: "));
+    term_escape(to, verify_redaction_text(&f->redaction, why), TERM_ONE_LINE);
     buf_add_ch(to, '\n');
     flush_text(f->command);
 }
@@ -429,8 +435,14 @@ static bool list_session(struct verify_file *f, uint32_t session, uint32_t *numb
 
 static bool list_requests(struct verify_file *f, struct err *e)
 {
+    struct buf *to = &f->command->text;
     uint32_t number = 0;
 
+    if (f->command->several) {
+        term_escape(to, str_z(f->path), TERM_ONE_LINE);
+        buf_add_ch(to, '\n');
+        flush_text(f->command);
+    }
     for (uint32_t i = 0; i < f->recording.index.session_count; i++)
         if (!list_session(f, i, &number, e))
             return false;

@@ -116,11 +116,38 @@ static const struct mcp_method *known_method(const struct verify *s, uint32_t ca
     return index_method(s->config->index, call)->known;
 }
 
-static bool is_listen(const struct verify *s, uint32_t call)
+static bool is_listen(const struct verify_config *config, uint32_t call)
 {
-    const struct mcp_method *known = known_method(s, call);
+    const struct mcp_method *known = index_method(config->index, call)->known;
 
     return known && known->class == MCP_CLASS_LISTEN;
+}
+
+/* Whether there is nothing to compare a response with. */
+static bool lacks_response(const struct verify_config *config, uint32_t call)
+{
+    return !(config->index->calls[call].flags & (CALL_HAS_RESPONSE | CALL_CANCELLED)) &&
+           !is_listen(config, call);
+}
+
+#define WITHOUT_RESPONSE STR("it was recorded without a response")
+
+struct str verify_obstacle(const struct verify_config *config, uint32_t call,
+                           struct json_val request, struct arena *a)
+{
+    struct live_request live;
+    struct rebind nothing;
+    struct str why = STR_NONE;
+
+    if (lacks_response(config, call))
+        return WITHOUT_RESPONSE;
+    rebind_init(&nothing, config->rules);
+    live_request_init(&live, &nothing, config->secret, config->secret_arg);
+    if (live_request_make(&live, request, STR("1")) == LIVE_REQUEST_SKIPPED)
+        why = arena_str(a, buf_str(&live.reason));
+    live_request_release(&live);
+    rebind_release(&nothing);
+    return why;
 }
 
 static bool is_poll(const struct verify *s, uint32_t call)
@@ -482,15 +509,14 @@ static void note_ahead(struct verify *s)
 /* Decides whether the request in `message` is sent. */
 static bool is_wanted(struct verify *s, uint32_t call, struct json_val root, struct unsent *why)
 {
-    const struct recorded_call *o = &s->config->index->calls[call];
     struct str method = index_method(s->config->index, call)->name;
     struct json_val name = json_get(json_get(root, STR("params")), STR("name"));
 
     if (s->config->selected &&
         !s->config->selected(s->config->selected_arg, call, root, &why->reason))
         return false;
-    if (!(o->flags & (CALL_HAS_RESPONSE | CALL_CANCELLED)) && !is_listen(s, call)) {
-        why->reason = STR("it was recorded without a response");
+    if (lacks_response(s->config, call)) {
+        why->reason = WITHOUT_RESPONSE;
         return false;
     }
     return !str_eq(method, STR("tools/call")) ||
@@ -680,7 +706,7 @@ static void advance(struct verify *s)
         const struct index_order_item *item = &s->config->order->items[s->item];
 
         if (item->kind == ORDER_RESPONSE && is_waiting_for(s, item->number) &&
-            !is_listen(s, item->number))
+            !is_listen(s->config, item->number))
             return;
         if (needs_tools(s, item)) {
             request_tools(s, STR_NONE);
@@ -746,7 +772,8 @@ static bool ends_without_response(const struct verify *s, uint32_t call)
 {
     unsigned flags = s->config->index->calls[call].flags;
 
-    return is_listen(s, call) || (flags & CALL_CANCELLED && !(flags & CALL_HAS_RESPONSE));
+    return is_listen(s->config, call) ||
+           (flags & CALL_CANCELLED && !(flags & CALL_HAS_RESPONSE));
 }
 
 /* Calls without a response that are open at the end have done what they could. */
@@ -758,7 +785,7 @@ static void end_open_calls(struct verify *s)
         const struct verify_call *c = e->value;
 
         if (ends_without_response(s, c->call)) {
-            if (!is_listen(s, c->call)) /* else the transport waits for its response */
+            if (!is_listen(s->config, c->call)) /* else the transport waits for its response */
                 mcp_session_cancel(&s->mcp, c->request, STR("the client ended the call"));
             end_cancelled(s, c->request);
             e = NULL;

@@ -107,6 +107,11 @@ void verify_step(struct verify *s, const struct event *ev);
  * "the server could not be started". Call it when no event follows. */
 void verify_abandon(struct verify *s, struct str why);
 
+/* Returns why a recorded request cannot be sent to any server: it has no recorded response, or
+ * needs a secret that is unknown. Empty: it can. The text is in `a`, or a constant. */
+struct str verify_obstacle(const struct verify_config *config, uint32_t call,
+                           struct json_val request, struct arena *a);
+
 /* Returns whether a session has requests to verify. */
 bool verify_has_requests(const struct verify_config *config, uint32_t session);
 

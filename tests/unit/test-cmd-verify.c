@@ -97,6 +97,30 @@ static void a_dry_run_lists_requests_and_needs_no_server(void **state)
                "");
 }
 
+static void a_dry_run_says_what_cannot_be_sent(void **state)
+{
+    struct cli *d = *state;
+
+    cli_put_file(d, "a.jsonl",
+                 INITIALIZE MESSAGE("3", "c2s",
+                                    "{'jsonrpc':'2.0','id':1,'method':'tools/call','params':"
+                                    "{'name':'t','arguments':{'a':'[REDACTED:NOT_SET_18]'}}}")
+                     MESSAGE("4", "s2c", "{'jsonrpc':'2.0','id':1,'result':{}}")
+                         MESSAGE("5", "c2s",
+                                 "{'jsonrpc':'2.0','id':2,'method':'tools/call','params':"
+                                 "{'name':'t'}}"));
+    cli_put_file(d, "b.jsonl", INITIALIZE);
+    assert_run(d, "mcpreel verify --dry-run a.jsonl b.jsonl", 0,
+               "a.jsonl\n"
+               "  1  #1 initialize\n"
+               "  2  #3 tools/call t  skipped: a redacted value is needed: set the environment "
+               "variable NOT_SET_18\n"
+               "  3  #5 tools/call t  skipped: it was recorded without a response\n"
+               "b.jsonl\n"
+               "  1  #1 initialize\n",
+               "");
+}
+
 static void a_server_that_cannot_be_started_is_one_error(void **state)
 {
     struct cli *d = *state;
@@ -116,6 +140,7 @@ int main(void)
         WITH_CLI(the_calls_to_update_are_numbers_of_one_recording),
         WITH_CLI(a_recording_without_requests_is_unusable),
         WITH_CLI(a_dry_run_lists_requests_and_needs_no_server),
+        WITH_CLI(a_dry_run_says_what_cannot_be_sent),
         WITH_CLI(a_server_that_cannot_be_started_is_one_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
