@@ -11,7 +11,7 @@
 
 enum {
     MARK = 4,   /* columns before the number of a call: "  ✓ " */
-    NUMBER = 3, /* the number; a larger one takes what it needs */
+    NUMBER = 2, /* digits of the number of a call, at least */
     SEQ = 7,
     DURATION = 10,
     NAME_LEAST = 16,
@@ -36,7 +36,7 @@ static size_t full_width(const struct verdict_text *t)
 
 static size_t name_columns(const struct verdict_text *t)
 {
-    size_t others = MARK + NUMBER + 2 + SEQ + DURATION, width = full_width(t);
+    size_t others = MARK + t->number_columns + 3 + SEQ + DURATION, width = full_width(t);
 
     if (width < others + NAME_LEAST)
         return NAME_LEAST;
@@ -121,12 +121,23 @@ static void add_server_part(const struct verdict_text *t, size_t from)
     buf_release(&server);
 }
 
+/* Returns the columns of the numbers of calls, so that the last one has room. */
+static size_t number_columns(uint64_t call_count)
+{
+    size_t columns = 1;
+
+    for (; call_count >= 10; call_count /= 10)
+        columns++;
+    return columns < NUMBER ? NUMBER : columns;
+}
+
 static void begin_text(struct verdict_report *self, const struct verdict_report_run *run)
 {
     struct verdict_text *t = (struct verdict_text *)self;
     size_t from = t->to->len;
 
     t->run = run;
+    t->number_columns = number_columns(run->call_count);
     memset(t->findings, 0, sizeof t->findings);
     t->legend_shown = t->below_calls = false;
     term_escape(t->to, run->file, TERM_ONE_LINE);
@@ -349,7 +360,7 @@ static void add_verdict(struct verdict_report *self, const struct call_verdict *
 
     add_mark(t, verdict_mark(v));
     from = t->to->len;
-    buf_printf(t->to, "%*lu  ", NUMBER - 1, (unsigned long)v->number);
+    buf_printf(t->to, "%*lu  ", (int)t->number_columns, (unsigned long)v->number);
     add_name(t, v);
     add_seq_and_duration(t, v);
     add_row_end(t, v, from);
@@ -454,5 +465,6 @@ void verdict_text_init(struct verdict_text *t, struct buf *to,
     *t = (struct verdict_text){ .report = { begin_text, add_verdict, add_finding, end_text,
                                             verdict_report_finish_nothing },
                                 .to = to,
+                                .number_columns = NUMBER,
                                 .options = *options };
 }

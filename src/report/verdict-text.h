@@ -31,6 +31,7 @@ struct verdict_text {
     struct buf *to;                       /* borrowed */
     const struct verdict_report_run *run; /* set by begin() */
     struct verdict_text_options options;
+    size_t number_columns; /* of the numbers of calls, by the number of calls of the run */
     uint64_t findings[FINDING_NOTE + 1]; /* of no call */
     bool legend_shown;                   /* "- recorded, + live"; set by the first difference */
     bool below_calls;                    /* set by the first finding of no call that is shown */

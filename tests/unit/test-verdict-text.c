@@ -36,6 +36,36 @@ static void a_terminal_has_80_columns(void **state)
     verdict_sample_assert_file(buf_str(&to), "tests/report/sample.txt");
 }
 
+/* Plays two calls of a run of `count`. */
+static void play_numbers(uint64_t count)
+{
+    const struct verdict_report_run run = { .file = STR("a.jsonl"), .call_count = count };
+    const struct verdict_text_options options = { .width = 80 };
+    struct call_verdict v = { .method = STR("ping"), .number = 1, .seq = 2, .duration_us = -1 };
+    struct verdict_text t;
+
+    buf_clear(&to);
+    verdict_text_init(&t, &to, &options);
+    t.report.begin(&t.report, &run);
+    t.report.verdict(&t.report, &v);
+    v.number = (uint32_t)count;
+    t.report.verdict(&t.report, &v);
+}
+
+static void the_numbers_of_many_calls_are_aligned(void **state)
+{
+    (void)state;
+    play_numbers(99);
+    assert_str(buf_str(&to), STR("a.jsonl\n\n"
+                                 "  ✓  1  ping                                         #2\n"
+                                 "  ✓ 99  ping                                         #2\n"));
+    play_numbers(1000);
+    assert_str(buf_str(&to),
+               STR("a.jsonl\n\n"
+                   "  ✓    1  ping                                         #2\n"
+                   "  ✓ 1000  ping                                         #2\n"));
+}
+
 static void verbose_shows_notes_and_a_log_is_not_wrapped(void **state)
 {
     (void)state;
@@ -151,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_terminal_has_80_columns),
+        TEST(the_numbers_of_many_calls_are_aligned),
         TEST(verbose_shows_notes_and_a_log_is_not_wrapped),
         TEST(colours_change_no_text),
         TEST(hostile_text_is_escaped),
