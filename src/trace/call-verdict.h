@@ -9,7 +9,7 @@ enum verdict_kind {
     VERDICT_PASSED,
     VERDICT_VOLATILE, /* passed; only values that change from run to run differ */
     VERDICT_FAILED,
-    VERDICT_BLOCKED, /* not sent: it needs a value of a call that failed */
+    VERDICT_BLOCKED, /* not sent: it needs a value of a call that failed, or the run ended */
     VERDICT_SKIPPED, /* not sent, for another reason; never counts as passed */
 };
 
