@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -48,9 +49,12 @@ def test_the_sums_are_those_of_the_files(dist):
 
 def test_the_licenses_of_all_parts_are_in_the_wheels_and_npm_packages(dist):
     text = (dist / "LICENSES.txt").read_bytes()
-    for name in ("mcpreel", "zlib", "libzstd", "libuv1", "re2", "libyaml", "xxhash", "openssl", "curl", "musl"):
+    for name in ("mcpreel", "zlib", "libzstd", "libuv1", "re2", "libyaml", "xxhash", "openssl", "curl", "musl", "compiler-rt of zig", "libc++",
+                 "libc++abi", "libunwind"):
         assert f"\n{name}: ".encode() in text, name
+        assert re.search(rf"^{re.escape(name)}  ", (dist / "CONTENTS.txt").read_text(), re.M), name
     assert b"Apache License" in text
+    assert b"LLVM Exceptions to the Apache 2.0 License" in text
     for wheel in dist.glob("mcpreel-*.whl"):
         assert zipfile.ZipFile(wheel).read("mcpreel/LICENSES.txt") == text
     for package in dist.glob("mcpreel-linux-*.tgz"):
