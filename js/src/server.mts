@@ -14,6 +14,12 @@ export type Mode = (typeof MODES)[number];
 
 const REPORT_WAIT = 5_000; // ms; a stdio replay ends when its client closes standard input
 
+/** For requests without a match, by the reason in the report. */
+const ADVICE = {
+  'no-match': "  If a value varies: mcpTest.with({ ignore: ['$.params.arguments.NAME'] })",
+  exhausted: "  If a call may be repeated: mcpTest.with({ options: ['--on-exhausted', 'last'] })",
+};
+
 /** A tool call of this test, as the client made it. */
 export interface Call {
   tool: string;
@@ -342,12 +348,10 @@ export class McpServer {
   #judge(report: ReplayReport, code: number | null, messages: string): void {
     const missed = report.forwarded ? [] : report.unmatched_requests;
     if (missed.length) {
-      const lines = missed.map((request) => `  ${request.text}`).join('\n');
-      this.#problems.push(
-        `mcpreel: requests without a match in ${this.recording}:\n${lines}\n\n` +
-          `  If the change is intended: ${this.#place.rewriteAlone}\n` +
-          "  If a value varies: mcpTest.with({ ignore: ['$.params.arguments.NAME'] })",
-      );
+      const lines = missed.map((request) => `  ${request.text}`);
+      const advice = Object.entries(ADVICE).filter(([reason]) => missed.some((request) => request.reason === reason));
+      lines.push('', `  If the change is intended: ${this.#place.rewriteAlone}`, ...advice.map(([, text]) => text));
+      this.#problems.push([`mcpreel: requests without a match in ${this.recording}:`, ...lines].join('\n'));
     } else if (code) {
       this.#problems.push(`mcpreel replay ended with exit code ${code}\n${messages.trim()}`.trim());
     }

@@ -50,9 +50,20 @@ def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(project, sou
     assert 'differs at $.params.arguments.city: recorded "Lisbon", got "Oslo"' in text
     assert text.count(" FAIL ") == 1
     assert "npx vitest run 'it.test.ts' -t '^finds the city$' -u" in text
+    assert "If a value varies: mcpTest.with({ ignore:" in text
+    assert "If a call may be repeated" not in text
     assert (t.folder / FILE).read_bytes() == before
     (trace,) = t.files("mcp-traces/*")
     assert "Oslo" in (t.folder / trace).read_text()
+
+
+def test_a_call_that_is_used_up_gets_advice_of_its_own(project):
+    t = project(HTTP.replace("test(", "test.with({ options: ['--on-exhausted', 'error'] })("))
+    t.run()
+    t.change("  expect(await", "  await weather(client, 'Lisbon').catch(() => {})\n  expect(await")
+    _, _, text = t.run()
+    assert "If a call may be repeated: mcpTest.with({ options: ['--on-exhausted', 'last'] })" in text
+    assert "If a value varies" not in text
 
 
 def test_the_command_of_a_failure_records_this_test_anew_and_no_other(project):

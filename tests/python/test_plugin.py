@@ -53,8 +53,30 @@ def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(tests, sourc
     assert (code, found) == (1, {"failed": 1}), text
     assert 'differs at $.params.arguments.city: recorded "Lisbon", got "Oslo"' in text
     assert "--mcp-mode=rewrite 'test_it.py::test_city'" in text
+    assert "If a value varies: @pytest.mark.mcp(ignore=" in text
+    assert "If a call may be repeated" not in text
     assert (t.folder / "recordings/test_it/test_city.jsonl").read_bytes() == before
     assert t.files("mcp-traces/*") == ["mcp-traces/test_it.py-test_city.jsonl"]
+
+
+def test_a_call_that_is_used_up_gets_advice_of_its_own(tests):
+    t = tests("""
+@pytest.mark.mcp(SERVER, options=["--on-exhausted", "error"])
+def test_city(mcp_server):
+    async def go():
+        async with McpClient(mcp_server.url) as client:
+            await client.initialize()
+            for city in ["Lisbon"]:
+                await client.call_tool("weather", {"city": city})
+    asyncio.run(go())
+""")
+    t.run()
+    with_other(t.folder, '["Lisbon"]', '["Lisbon", "Lisbon"]')
+    _, _, text = t.run()
+    assert 'If a call may be repeated: @pytest.mark.mcp(options=["--on-exhausted", "last"])' in text
+    assert "If a value varies" not in text
+    with_other(t.folder, "error", "last")
+    assert t.run(CI="true")[1] == {"passed": 1}
 
 
 def test_append_adds_a_call_only_if_the_test_passed(tests):

@@ -22,6 +22,10 @@ from mcpreel.replay import ReplayServer
 MODES = ("none", "once", "append", "rewrite", "verify")
 KEPT = ("appended", "recorded")  # the counts of calls that are in the recording only if it is accepted
 OWN_RECORDING = "give each test a recording of its own, or run the tests that share one in one process"
+ADVICE = {  # for requests without a match, by the reason in the report
+    "no-match": '  If a value varies: @pytest.mark.mcp(ignore=["$.params.arguments.NAME"])',
+    "exhausted": '  If a call may be repeated: @pytest.mark.mcp(options=["--on-exhausted", "last"])',
+}
 REPORT_WAIT = 5.0  # seconds; a stdio replay ends when its client closes standard input
 
 
@@ -276,12 +280,11 @@ class McpServer:
             self.counts[name] = self.counts.get(name, 0) + number
         missed = [] if report.get("forwarded") else report.get("unmatched_requests", ())
         if missed:
-            lines = "\n".join(f"  {request['text']}" for request in missed)
-            self._add_problem(
-                f"mcpreel: requests without a match in {self.recording}:\n{lines}\n\n"
-                f"  If the change is intended: pytest --mcp-mode=rewrite '{self._test}'\n"
-                '  If a value varies: @pytest.mark.mcp(ignore=["$.params.arguments.NAME"])'
-            )
+            lines = [f"  {request['text']}" for request in missed]
+            reasons = {request["reason"] for request in missed}
+            lines += ["", f"  If the change is intended: pytest --mcp-mode=rewrite '{self._test}'"]
+            lines += [advice for reason, advice in ADVICE.items() if reason in reasons]
+            self._add_problem("\n".join([f"mcpreel: requests without a match in {self.recording}:", *lines]))
         elif code:
             self._add_problem(f"mcpreel replay ended with exit code {code}\n{messages.strip()}")
 
