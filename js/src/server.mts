@@ -240,13 +240,16 @@ export class McpServer {
     for (const [lock, pending] of this.#contracts) replaceFile(pending, lock);
   }
 
-  /** Write the traffic of the test to files, redacted as the recording. @internal */
-  async keepTraces(stem: string): Promise<void> {
+  /** Write the traffic of the test to files, redacted as the recording. Return these. @internal */
+  async keepTraces(stem: string): Promise<string[]> {
+    const kept: string[] = [];
     for (const [number, trace] of this.#traces().entries()) {
       const file = `${stem}${number ? `-${number + 1}` : ''}.jsonl`;
       fs.mkdirSync(path.dirname(file), { recursive: true });
       await this.#redact(trace, file);
+      kept.push(file);
     }
+    return kept;
   }
 
   /** Remove the files of the runs, but not the journal of a failed recording, which its message names. @internal */

@@ -114,8 +114,10 @@ async function settle(server: McpServer, task: Task): Promise<void> {
     const passed = !problem && task.result?.state === 'pass';
     if (passed) server.accept();
     const traces = currentTraces();
-    if (traces === 'on' || (traces === 'retain-on-failure' && !passed)) await server.keepTraces(traceStem(task));
-    if (problem) throw failure(problem);
+    const kept = traces === 'on' || (traces === 'retain-on-failure' && !passed) ? await server.keepTraces(traceStem(task)) : [];
+    const commands = kept.map((file) => `  Look at it: npx mcpreel show ${quoted(path.relative('', file))}`).join('\n');
+    if (problem) throw failure(`${problem}\n${commands}`.trim());
+    if (!passed && commands) console.error(commands); // Vitest names the test
   } catch (error) {
     throw failure(error);
   } finally {

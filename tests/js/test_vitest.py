@@ -55,6 +55,7 @@ def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(project, sou
     assert (t.folder / FILE).read_bytes() == before
     (trace,) = t.files("mcp-traces/*")
     assert "Oslo" in (t.folder / trace).read_text()
+    assert f"  Look at it: npx mcpreel show '{trace}'\n" in text
 
 
 def test_a_call_that_is_used_up_gets_advice_of_its_own(project):
@@ -86,7 +87,9 @@ def test_append_adds_a_call_only_if_the_test_passed(project):
     t.run()
     before = (t.folder / FILE).read_bytes()
     t.change("'Lisbon'", "'Oslo'")
-    assert t.run(MCPREEL_MODE="append")[1] == {"failed": 1}  # it still wants Lisbon
+    _, found, text = t.run(MCPREEL_MODE="append")  # it still wants Lisbon
+    assert found == {"failed": 1}
+    assert f"Look at it: npx mcpreel show '{t.files('mcp-traces/*')[0]}'" in text
     assert (t.folder / FILE).read_bytes() == before
     t.change("/Lisbon/", "/Oslo/")
     code, found, text = t.run(MCPREEL_MODE="append")

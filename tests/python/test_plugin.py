@@ -57,6 +57,7 @@ def test_an_unmatched_call_fails_the_test_and_names_the_nearest_one(tests, sourc
     assert "If a call may be repeated" not in text
     assert (t.folder / "recordings/test_it/test_city.jsonl").read_bytes() == before
     assert t.files("mcp-traces/*") == ["mcp-traces/test_it.py-test_city.jsonl"]
+    assert "\nmcpreel show mcp-traces/test_it.py-test_city.jsonl\n" in text
 
 
 def test_a_call_that_is_used_up_gets_advice_of_its_own(tests):
@@ -480,8 +481,10 @@ def after():
 def test_city(mcp_server, after):
     weather(mcp_server.url, "Lisbon")
 """)
-    assert t.run()[1] == {"passed": 1, "error": 1}
+    _, found, text = t.run()
+    assert found == {"passed": 1, "error": 1}
     assert t.files("recordings/**/*") == []
+    assert text.count("\nmcpreel show mcp-traces/test_it.py-test_city.jsonl\n") == 1
 
 
 def test_secrets_are_in_no_trace_and_no_recording_but_the_test_sees_them(tests):

@@ -14,6 +14,7 @@ import hashlib
 import importlib.metadata
 import os
 import re
+import shlex
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -219,7 +220,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         wanted = item.config.getoption("--mcp-trace")
         if wanted == "on" or (wanted == "retain-on-failure" and "failed" in outcomes.values()):
             name = _file_name(item.nodeid.replace("/", "-").replace("::", "-"))
-            server.keep_traces(item.config.rootpath / "mcp-traces" / name)
+            kept = server.keep_traces(item.config.rootpath / "mcp-traces" / name)
+            commands = "\n".join(f"mcpreel show {shlex.quote(os.path.relpath(path))}" for path in kept)
+            # pytest shows a section of this phase, of which 'teardown' is in the name, below a failure of the test.
+            report.sections += [("mcpreel: look at the traffic (kept at teardown)", commands)] if kept else []
     except (McpreelError, OSError) as error:
         report.outcome = "failed"
         report.longrepr = str(error) if isinstance(error, McpreelError) else f"mcpreel: {error}"

@@ -209,8 +209,9 @@ class McpServer:
         shown = {name: number for name, number in self.counts.items() if name not in KEPT}
         return {**shown, "recorded, but not kept": sum(self.counts.get(name, 0) for name in KEPT)}
 
-    def keep_traces(self, stem: Path) -> None:
-        """Write the traffic of the test to files, redacted as the recording."""
+    def keep_traces(self, stem: Path) -> list[Path]:
+        """Write the traffic of the test to files, redacted as the recording, and return these."""
+        kept = []
         for number, trace in enumerate(self._traces()):
             stem.parent.mkdir(parents=True, exist_ok=True)
             path = stem.with_name(f"{stem.name}{f'-{number + 1}' if number else ''}.jsonl")
@@ -218,6 +219,8 @@ class McpServer:
             done = run(["-q", "redact", *self._redaction, str(trace), "-o", str(path)])
             if done.returncode:
                 raise McpreelError(f"mcpreel: the trace {path} cannot be written: {done.stderr.strip()}")
+            kept.append(path)
+        return kept
 
     def remove(self) -> None:
         """Remove the files of the runs, but not the journal of a failed recording, which its message names."""
