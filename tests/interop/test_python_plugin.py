@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree as xml
 
@@ -182,3 +183,30 @@ def test_both_plugins_agree(folder, mcpreel, recorder_peer, peer_home, record_pr
     assert ours == theirs
     if not options:
         assert ours == {name: "failed" if name.endswith("_fails") else "passed" for name in re.findall(r"def (test_\w+)", SOURCE)}
+
+
+# The first test of mcp-recorder's README, with the call and the text of the demo server.
+README = '''
+import pytest
+from fastmcp import Client
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+@pytest.mark.anyio
+@pytest.mark.mcp_cassette("made.json")
+async def test_tool_call(mcp_replay_url):
+    async with Client(mcp_replay_url) as client:
+        result = await client.call_tool("weather", {"city": "Lisbon"})
+        assert "Lisbon" in result.content[0].text
+'''
+
+
+def test_the_first_test_of_mcp_recorders_readme_passes(folder, mcpreel, peer_home, tmp_path):
+    """mcp-recorder itself has no match for the initialize of this FastMCP in a cassette of another client."""
+    (tmp_path / "test_readme.py").write_text(README)
+    shutil.copy(folder / "made.json", tmp_path)
+    (site,) = peer_home("python").glob("lib/python3*/site-packages")
+    assert outcomes(tmp_path, peer_home("fastmcp") / "bin/python", mcpreel, [ROOT / "python/src", site],
+                    "-p", "mcpreel.pytest_plugin") == {"test_tool_call": "passed"}

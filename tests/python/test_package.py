@@ -50,6 +50,12 @@ def test_mypy_accepts_the_package(tools, tmp_path):
     assert p.returncode == 0, p.stdout
 
 
+def test_mypy_accepts_the_package_with_the_names_of_mcp_recorder(tools, tmp_path):
+    p = run(tools, "-m", "mypy", "--config-file", ROOT / "python/pyproject.toml", "--cache-dir", tmp_path,
+            ROOT / "python-mcp-recorder/src", env={**os.environ, "MYPYPATH": str(PACKAGE)})
+    assert p.returncode == 0, p.stdout
+
+
 def test_record_session_records_a_cassette(tmp_path):
     async def go():
         async with mcpreel.RecordSession(command=[PROGRAM, "demo", "server"], output=tmp_path / "a.json") as client:

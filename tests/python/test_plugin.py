@@ -584,3 +584,46 @@ def test_record_mode_records_the_cassette_anew(tests):
     assert (code, found) == (0, {"passed": 1}), text
     assert json.loads((t.folder / "made.json").read_text())["version"] == "1.0"
     assert t.run()[1] == {"passed": 1}
+
+
+def test_a_plugin_of_mcp_recorder_that_is_installed_keeps_its_names(tests, tmp_path):
+    """Options and fixtures of the same names are an error of pytest if both plugins register them."""
+    t = tests("""
+@pytest.mark.mcp_cassette("demo.jsonl")
+def test_url(mcp_replay_url):
+    assert mcp_replay_url == "that of mcp-recorder"
+
+def test_result(mcp_verify_result):
+    assert mcp_verify_result == "that of mcp-recorder"
+
+@pytest.mark.mcp(SERVER)
+def test_city(mcp_server):
+    weather(mcp_server.url, "Lisbon")
+""")
+    site = tmp_path / "site"
+    info = site / "mcp_recorder-0.5.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mcp-recorder\nVersion: 0.5.0\n")
+    (info / "entry_points.txt").write_text("[pytest11]\nmcp_recorder = real_mcp_recorder\n")
+    (site / "real_mcp_recorder.py").write_text("""
+import pytest
+
+def pytest_addoption(parser):
+    parser.addoption("--mcp-target")
+    parser.addoption("--mcp-match", default="theirs")
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "mcp_cassette(path): theirs")
+
+@pytest.fixture
+def mcp_replay_url(request):
+    return "that of mcp-recorder"
+
+@pytest.fixture
+def mcp_verify_result():
+    return "that of mcp-recorder"
+""")
+    path = os.pathsep.join([t.environment["PYTHONPATH"], str(site)])
+    code, found, text = t.run("--strict-markers", PYTHONPATH=path)
+    assert (code, found) == (0, {"passed": 3}), text
+    assert t.run("--strict-markers", "-p", "no:mcp_recorder", PYTHONPATH=path)[1] == {"passed": 1, "error": 2}
