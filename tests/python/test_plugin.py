@@ -168,6 +168,8 @@ def test_calls(mcp_server):
     mcp_server.assert_called("weather", city="Lisbon")
     mcp_server.assert_called("w*")
     mcp_server.assert_not_called("div*")
+    mcp_server.assert_not_called("weathe?")
+    mcp_server.assert_not_called("[w]eather")
     with pytest.raises(AssertionError, match="no call of weather.*Oslo"):
         mcp_server.assert_called("weather", city="Oslo")
     with pytest.raises(AssertionError, match="was called"):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import json
 import os
+import re
 import shutil
 import stat
 import threading
@@ -157,14 +157,14 @@ class McpServer:
     def assert_called(self, tool: str, /, **arguments: Any) -> None:
         """Fail unless a call of the tool has at least these arguments. '*' in the name stands for any text."""
         calls = self.calls
-        named = [call for call in calls if fnmatch.fnmatchcase(call.tool, tool)]
+        named = _of_tool(calls, tool)
         if any(arguments.items() <= call.arguments.items() for call in named):
             return
         wanted = f"{tool} {json.dumps(arguments, ensure_ascii=False)}" if arguments else tool
         raise AssertionError(f"no call of {wanted}; the calls were:\n{_list(calls) or '  none'}")
 
     def assert_not_called(self, tool: str, /) -> None:
-        named = [call for call in self.calls if fnmatch.fnmatchcase(call.tool, tool)]
+        named = _of_tool(self.calls, tool)
         if named:
             raise AssertionError(f"{tool} was called:\n{_list(named)}")
 
@@ -371,6 +371,12 @@ def _lines_of(trace: Path) -> Iterator[dict[str, Any]]:
 
 def _stderr_in(trace: Path) -> str:
     return "".join(line["text"] for line in _lines_of(trace) if line["type"] == "stderr").strip()
+
+
+def _of_tool(calls: Iterable[Call], name: str) -> list[Call]:
+    """The calls of a tool. '*' in the name stands for any text."""
+    pattern = re.compile(".*".join(map(re.escape, name.split("*"))), re.DOTALL)
+    return [call for call in calls if pattern.fullmatch(call.tool)]
 
 
 def _list(calls: Iterable[Call]) -> str:
