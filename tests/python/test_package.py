@@ -17,6 +17,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python/src"
+VERSION = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text())[1]
 PROGRAM = pathlib.Path(os.environ.get("MCPREEL", ROOT / "build/mcpreel"))
 sys.path.insert(0, str(PACKAGE))
 import mcpreel  # noqa: E402
@@ -164,6 +165,8 @@ def switched(build_wheels, tmp_path_factory):
 def test_the_names_of_mcp_recorder_are_those_of_mcpreel(switched, recording):
     p = run(switched / "bin/python", "-c", "import mcp_recorder, mcpreel; print(mcp_recorder.RecordSession is mcpreel.RecordSession)")
     assert p.stdout.strip() == "True"
+    p = run(switched / "bin/python", "-c", "import mcp_recorder; print(mcp_recorder.__version__, hasattr(mcp_recorder, 'other'))")
+    assert p.stdout.strip() == f"{VERSION} False"
     p = run(switched / "bin/mcp-recorder", "inspect", recording, env={"PATH": "/usr/bin:/bin"})
     assert p.returncode == 0, p.stdout
     assert "mcpreel-demo" in p.stdout
