@@ -83,7 +83,8 @@ struct run_command {
     const struct format *format;
     struct server_env env;
     struct str target_text;  /* ends with a NUL */
-    struct str target_shown; /* the same without secrets */
+    struct str target_shown; /* the same without secrets, for the lines of mcp-recorder */
+    struct str target;       /* for reports: also without those of a URL */
 
     struct verdict_report_run run;
     struct call_verdict_totals totals;
@@ -572,7 +573,7 @@ static void begin_report(struct run_command *c)
     verdict_text_init(&c->verdict_text, &c->text, &look);
     c->run = (struct verdict_report_run){ .command = STR("run"),
                                           .file = str_z(c->path),
-                                          .target = c->target_shown };
+                                          .target = c->target };
     if (!c->args->verify && !c->app->json) {
         scenario_lines_begin(&c->lines, &run);
         flush_lines(c);
@@ -748,17 +749,29 @@ static bool check_options(struct run_command *c, const struct operands *in, stru
            server_env_read(&c->env, c->app, &c->file.env, e);
 }
 
-/* Removes secrets of a scenario from the description of the server. A URL is shown with its
- * path, as mcp-recorder does. */
-static void redact_target(struct run_command *c, struct redactor *r)
+static struct str redact_server(struct run_command *c, struct redactor *r, struct str target)
 {
+    struct str text;
     struct buf clean;
 
-    r->keep_url = true;
     buf_init(&clean, OUTPUT_MAX);
-    redactor_redact_server(r, STR_NONE, c->target_shown, &clean);
-    c->target_shown = arena_str(&c->arena, buf_str(&clean));
+    redactor_redact_server(r, STR_NONE, target, &clean);
+    text = arena_str(&c->arena, buf_str(&clean));
     buf_release(&clean);
+    return text;
+}
+
+/* Removes secrets of a scenario from the description of the server. mcp-recorder shows the
+ * whole URL; reports have it as those of 'verify', redacted once for all scenarios. */
+static void redact_target(struct run_command *c, struct redactor *r)
+{
+    bool keep_url = r->keep_url || c->target.len;
+
+    r->keep_url = true;
+    c->target_shown = redact_server(c, r, c->target_shown);
+    r->keep_url = keep_url;
+    r->redact_whole_path = false;
+    c->target = redact_server(c, r, c->target.len ? c->target : c->target_text);
 }
 
 /* Checks URL, headers and redaction of a scenario before anything is started or written. */

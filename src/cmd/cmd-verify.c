@@ -674,6 +674,7 @@ static int load_and_verify(struct verify_file *f, struct err *e)
     if (!verify_redaction_start(&f->redaction, message_file_format(&f->recording.file), e))
         return app_exit_code(e);
     f->run.target = verify_redaction_target(&f->redaction);
+    f->run.shown_target = f->redaction.shown_target;
     if (c->args->dry_run)
         return list_requests(f, e) ? EXIT_OK : app_exit_code(e);
     if (c->args->cassette)

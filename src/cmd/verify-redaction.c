@@ -1,5 +1,7 @@
 #include "cmd/verify-redaction.h"
 
+#include <stdio.h>
+
 #include "loop/process-self.h"
 #include "trace/limits.h"
 #include "json/write.h"
@@ -46,6 +48,56 @@ static void add_values(const struct verify_redaction *r, struct headers *to)
     }
 }
 
+/* Writes the command as a JSON array and as a line. */
+static void write_command(char *const *argv, struct buf *json, struct buf *line)
+{
+    struct json_out o = json_out_to(json);
+
+    json_out_array(&o);
+    for (size_t i = 0; argv[i]; i++) {
+        json_out_str(&o, str_z(argv[i]));
+        buf_printf(line, "%s%s", i ? " " : "", argv[i]);
+    }
+    json_out_end_array(&o);
+}
+
+/* Returns the command line or URL of the server without secrets. */
+static struct str redact_target(struct verify_redaction *r)
+{
+    const struct verify_redaction_config *c = r->config;
+    struct buf json, line, clean;
+    struct str target;
+
+    buf_init(&json, LIMIT_LINE);
+    buf_init(&line, LIMIT_LINE);
+    buf_init(&clean, LIMIT_LINE);
+    if (c->argv)
+        write_command(c->argv, &json, &line);
+    else if (c->remote)
+        buf_add(&line, str_z(c->remote->display_url));
+    redactor_redact_server(&r->redaction.redactor, buf_str(&json), buf_str(&line), &clean);
+    target = arena_str(&r->arena, buf_str(&clean));
+    buf_release(&json);
+    buf_release(&line);
+    buf_release(&clean);
+    return target;
+}
+
+/* mcp-recorder shows the whole URL; reports have it as for other recordings. */
+static void redact_targets(struct verify_redaction *r)
+{
+    struct redactor *redactor = &r->redaction.redactor;
+    bool keep_url = redactor->keep_url;
+
+    redactor->keep_url = true;
+    r->shown_target = redact_target(r);
+    redactor->keep_url = keep_url;
+    redactor->redact_whole_path = false;
+    r->target = redact_target(r);
+    if (!r->config->like_mcp_recorder)
+        r->shown_target = r->target;
+}
+
 bool verify_redaction_start(struct verify_redaction *r, const struct format *format,
                             struct err *e)
 {
@@ -64,9 +116,8 @@ bool verify_redaction_start(struct verify_redaction *r, const struct format *for
     headers_release(&values);
     if (!r->started)
         return false;
-    if (c->like_mcp_recorder) /* it shows the URL */
-        r->redaction.redactor.keep_url = true;
     redact_options_set_format(&r->redaction, format);
+    redact_targets(r);
     redact_verdict_init(&r->verdicts, &r->redaction.redactor);
     r->app = *c->app;
     r->app.log = &r->redaction.log;
@@ -86,38 +137,9 @@ struct str verify_redaction_text(struct verify_redaction *r, struct str text)
     return clean;
 }
 
-/* Writes the command as a JSON array and as a line. */
-static void write_command(char *const *argv, struct buf *json, struct buf *line)
+struct str verify_redaction_target(const struct verify_redaction *r)
 {
-    struct json_out o = json_out_to(json);
-
-    json_out_array(&o);
-    for (size_t i = 0; argv[i]; i++) {
-        json_out_str(&o, str_z(argv[i]));
-        buf_printf(line, "%s%s", i ? " " : "", argv[i]);
-    }
-    json_out_end_array(&o);
-}
-
-struct str verify_redaction_target(struct verify_redaction *r)
-{
-    const struct verify_redaction_config *c = r->config;
-    struct buf json, line, clean;
-    struct str target;
-
-    buf_init(&json, LIMIT_LINE);
-    buf_init(&line, LIMIT_LINE);
-    buf_init(&clean, LIMIT_LINE);
-    if (c->argv)
-        write_command(c->argv, &json, &line);
-    else if (c->remote)
-        buf_add(&line, str_z(c->remote->display_url));
-    redactor_redact_server(&r->redaction.redactor, buf_str(&json), buf_str(&line), &clean);
-    target = arena_str(&r->arena, buf_str(&clean));
-    buf_release(&json);
-    buf_release(&line);
-    buf_release(&clean);
-    return target;
+    return r->target;
 }
 
 /* Returns whether the redactor removes the value from any text. */
@@ -152,8 +174,27 @@ bool verify_redaction_find_secret(void *verify_redaction, struct str name, struc
     return true;
 }
 
+/* Replaces the URL of the server as reports do. Without default rules the redactor does not
+ * find a secret in its query. */
+static void redact_url(struct verify_redaction *r, char *text, size_t size)
+{
+    const char *url = r->config->remote ? r->config->remote->display_url : NULL;
+    const char *at = url ? strstr(text, url) : NULL;
+    struct buf b;
+
+    if (!at)
+        return;
+    buf_init(&b, LIMIT_LINE);
+    buf_printf(&b, "%.*s%.*s%s", (int)(at - text), text, STR_ARG(r->target), at + strlen(url));
+    snprintf(text, size, "%s", buf_z(&b));
+    buf_release(&b);
+}
+
 void verify_redaction_redact_err(struct verify_redaction *r, struct err *e)
 {
-    if (r->started)
-        redaction_redact_err(&r->redaction, e);
+    if (!r->started)
+        return;
+    if (r->config->like_mcp_recorder)
+        redact_url(r, e->msg, sizeof e->msg);
+    redaction_redact_err(&r->redaction, e);
 }

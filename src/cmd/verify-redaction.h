@@ -28,7 +28,7 @@ struct verify_redaction_config {
     char *const *argv;                  /* of the server; NULL: it is at a URL, or none */
     const struct remote_config *remote; /* NULL: none */
     const struct server_env *env;
-    bool like_mcp_recorder; /* only explicit rules and refilled values; the URL is shown */
+    bool like_mcp_recorder; /* only explicit rules and refilled values */
 };
 
 struct verify_redaction {
@@ -37,7 +37,9 @@ struct verify_redaction {
     bool started;                   /* everything below is valid */
     struct redaction redaction;
     struct redact_verdict verdicts;
-    struct app app; /* logs without secrets */
+    struct str target;       /* command line or URL of the server, for reports */
+    struct str shown_target; /* the same for mcp-recorder's lines: with the whole URL */
+    struct app app;          /* logs without secrets */
     struct arena arena;
 };
 
@@ -55,7 +57,7 @@ bool verify_redaction_start(struct verify_redaction *r, const struct format *for
 struct str verify_redaction_text(struct verify_redaction *r, struct str text);
 
 /* Returns the command line or URL of the server for people. */
-struct str verify_redaction_target(struct verify_redaction *r);
+struct str verify_redaction_target(const struct verify_redaction *r);
 
 /* A live_request_secret_fn: finds the value of a variable that a placeholder names. */
 bool verify_redaction_find_secret(void *verify_redaction, struct str name, struct str *value,

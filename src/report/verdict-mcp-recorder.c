@@ -148,7 +148,7 @@ static void begin_lines(struct verdict_report *self, const struct verdict_report
     buf_add(r->to, STR("Verifying "));
     term_escape(r->to, run->file, TERM_ONE_LINE);
     buf_add(r->to, r->options.is_command ? STR(" against stdio: ") : STR(" against "));
-    term_escape(r->to, run->target, TERM_ONE_LINE);
+    term_escape(r->to, run->shown_target.len ? run->shown_target : run->target, TERM_ONE_LINE);
     buf_printf(r->to, "\nInteractions: %llu\n", (unsigned long long)run->call_count);
     add_ignored(r->to, "Ignoring fields: ", r->options.ignored_fields);
     add_ignored(r->to, "Ignoring paths: ", r->options.ignored_paths);

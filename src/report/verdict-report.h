@@ -14,10 +14,12 @@
 
 /* Borrowed from begin() to end(); each text may be empty. */
 struct verdict_report_run {
-    struct str command;  /* of mcpreel: "verify" */
-    struct str file;     /* the recording, as the user named it */
-    struct str lines_of; /* the file that lines belong to; empty: `file` */
-    struct str target;   /* command line or URL of the server, without secrets */
+    struct str command;      /* of mcpreel: "verify" */
+    struct str file;         /* the recording, as the user named it */
+    struct str lines_of;     /* the file that lines belong to; empty: `file` */
+    struct str target;       /* command line or URL of the server, without secrets */
+    struct str shown_target; /* for the lines of mcp-recorder, which have the whole URL; empty:
+                                `target` */
     struct str server_name, server_version, protocol; /* of the live server */
     uint64_t call_count; /* calls that will get a verdict; 0: unknown */
     struct str notice;   /* what the user must know before the first verdict */

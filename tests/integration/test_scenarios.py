@@ -243,6 +243,21 @@ def test_a_target_gets_the_path_of_mcp_recorder(scenarios, upstream, path, reque
     assert {request.target for request in server.requests} == {requested}
 
 
+@pytest.mark.parametrize("options", [[], ["--verify"]])
+def test_the_secrets_of_a_url_are_in_no_report(scenarios, upstream, tmp_path, options):  # noqa: F811
+    server = upstream(session_server(lambda conn, request: conn.respond(json_=result(request.json["id"], {}))))
+    place, two = f"http://127.0.0.1:{server.port}", {name: {"actions": ["ping"]} for name in ("one", "two")}
+    target = f"{place}/5b1fe0a7c9d2/mcp?api_key=k-93"
+    assert scenarios([], target=target, scenarios=two).code == 0
+    ran = scenarios([], "--json", *options, *reports(tmp_path), target=target, scenarios=two)
+    assert ran.code == 0 and json.loads(ran.out)["target"] == f"{place}/[REDACTED]", str(ran)
+    failed = scenarios([], "--json", "--force", *options, *reports(tmp_path), target=target.replace(str(server.port), "9"), scenarios=two)
+    assert failed.code == 4, str(failed)
+    assert not any(secret in told for told in (ran.out.decode(), written(failed, tmp_path)) for secret in ("5b1fe0a7c9d2", "k-93"))
+    ran = scenarios([], "--json", target=target, redact={"server_url": False})
+    assert json.loads(ran.out)["target"] == target, str(ran)
+
+
 def test_a_server_that_is_not_there_is_exit_code_4(scenarios):
     ran = scenarios(["ping"], target="http://127.0.0.1:9")
     assert ran.code == 4, str(ran)

@@ -1,4 +1,5 @@
 """verify with HTTP servers: which HTTP requests it sends."""
+import json
 import signal
 import subprocess
 import threading
@@ -114,6 +115,18 @@ def test_a_target_gets_the_path_of_mcp_recorder(path, requested, mcpreel, run, u
     ran = run([mcpreel, "verify", "--cassette", cassette, "--target", f"http://127.0.0.1:{upstream.port}{path}"])
     assert b"Result: 3/3 passed, 0 failed" in ran.out + ran.err, str(ran)
     assert {request.target for request in upstream.requests} == {requested}
+
+
+def test_the_secrets_of_a_target_are_in_no_report(mcpreel, run, upstream, tmp_path):
+    """mcp-recorder's lines have the whole URL."""
+    file, cassette = record(mcpreel, upstream, tmp_path / "s.jsonl", INITIALIZED, CALL), tmp_path / "s.json"
+    assert run([mcpreel, "convert", file, "-o", cassette]).code == 0
+    place = f"http://127.0.0.1:{upstream.port}"
+    ran = run([mcpreel, "verify", "--cassette", cassette, "--target", f"{place}/mcp?api_key=k-93", "--report", tmp_path / "r.json"])
+    assert f" against {place}/mcp?api_key=k-93\n" in (ran.out + ran.err).decode(), str(ran)
+    report = (tmp_path / "r.json").read_text()
+    of_url = run([mcpreel, "verify", "--json", "--url", f"{place}/mcp?api_key=k-93", file])
+    assert json.loads(report)["target"] == json.loads(of_url.out)["target"] == f"{place}/[REDACTED]" and "k-93" not in report
 
 
 def test_each_session_has_the_streams_that_were_recorded_with_it(mcpreel, run, upstream, tmp_path):
