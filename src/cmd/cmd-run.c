@@ -9,6 +9,7 @@
 #include "cmd/server-env.h"
 #include "cmd/verify-redaction.h"
 #include "loop/process-self.h"
+#include "mcp/version.h"
 #include "report/report-files.h"
 #include "report/scenario-lines.h"
 #include "report/verdict-json.h"
@@ -89,6 +90,7 @@ struct run_command {
     struct verdict_report_run run;
     struct call_verdict_totals totals;
     uint64_t run_errors; /* errors that belong to no call */
+    bool begun;          /* report->begin() was called */
     uint32_t number;     /* of the last verdict */
     uint64_t failed;     /* scenarios */
     bool ready;          /* the server was waited for */
@@ -156,6 +158,37 @@ static struct report_files_target report_target(const struct run_command *c)
                                          .arg = c->app };
 }
 
+/* Begins the reports, with the server if its first response has come. */
+static void begin_report(struct run_command *c)
+{
+    if (!c->begun)
+        c->report->begin(c->report, &c->run);
+    c->begun = true;
+}
+
+/* Reads name and versions of the server from its response to the handshake. */
+static void begin_with_server(struct run_command *c, struct redactor *r, struct str method,
+                              struct str response)
+{
+    struct str *const texts[] = { &c->run.server_name, &c->run.server_version,
+                                  &c->run.protocol };
+    struct buf clean;
+
+    if (c->begun)
+        return;
+    verdict_report_read_server(&c->run, method, response, &c->arena);
+    if (str_eq(method, STR("server/discover")))
+        c->run.protocol = mcp_version_text(MCP_VERSION_LATEST);
+    buf_init(&clean, OUTPUT_MAX);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        buf_clear(&clean);
+        redactor_redact_text(r, *texts[i], &clean);
+        *texts[i] = arena_str(&c->arena, buf_str(&clean));
+    }
+    buf_release(&clean);
+    begin_report(c);
+}
+
 static void count_findings(struct run_command *c, const struct finding *f, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -164,6 +197,7 @@ static void count_findings(struct run_command *c, const struct finding *f, size_
 
 static void add_verdict(struct run_command *c, const struct call_verdict *v)
 {
+    begin_report(c);
     c->number = v->number;
     c->totals.count[v->kind]++;
     count_findings(c, v->findings, v->finding_count);
@@ -181,6 +215,7 @@ static void add_error(struct run_one *o, struct str rule, struct str message, st
                          .line = o->plan->line,
                          .hint = hint };
 
+    begin_report(c);
     o->failed = true;
     c->run_errors++;
     count_findings(c, &f, 1);
@@ -188,6 +223,13 @@ static void add_error(struct run_one *o, struct str rule, struct str message, st
 }
 
 /* Recording. */
+
+static void on_server(void *to, struct str method, struct str response)
+{
+    struct run_one *o = to;
+
+    begin_with_server(o->command, &o->redaction.redactor, method, response);
+}
 
 static void on_scenario_verdict(void *to, const struct call_verdict *given)
 {
@@ -203,7 +245,7 @@ static void on_scenario_verdict(void *to, const struct call_verdict *given)
         scenario_lines_failed(&c->lines, o->plan->name, str_z(c->path), &v);
 }
 
-static const struct scenario_events scenario_events = { on_scenario_verdict };
+static const struct scenario_events scenario_events = { on_server, on_scenario_verdict };
 
 static void show_result(struct run_one *o, const struct run_scenario *run)
 {
@@ -292,7 +334,7 @@ static void on_live_verdict(void *to, const struct call_verdict *given, uint32_t
     struct call_verdict v = redact_verdict_call(&o->verify.verdicts, given);
 
     (void)call;
-    (void)live;
+    begin_with_server(o->command, &o->verify.redaction.redactor, v.method, live);
     v.scenario = o->plan->name;
     v.session = o->ordinal;
     o->failed = o->failed || v.kind == VERDICT_FAILED || v.kind == VERDICT_BLOCKED;
@@ -305,6 +347,7 @@ static void on_live_finding(void *to, const struct finding *given)
     struct run_command *c = o->command;
     struct finding f = redact_verdict_finding(&o->verify.verdicts, given);
 
+    begin_report(c);
     count_findings(c, &f, 1);
     c->run_errors += f.severity == FINDING_ERROR;
     o->failed = o->failed || f.severity == FINDING_ERROR;
@@ -559,7 +602,7 @@ static bool run_plan(struct run_command *c, const struct scenario_plan *plan, st
 
 /* All scenarios. */
 
-static void begin_report(struct run_command *c)
+static void init_report(struct run_command *c)
 {
     struct verdict_text_options look = { .width = c->app->columns,
                                          .color = c->app->color,
@@ -578,7 +621,6 @@ static void begin_report(struct run_command *c)
         scenario_lines_begin(&c->lines, &run);
         flush_lines(c);
     }
-    c->report->begin(c->report, &c->run);
 }
 
 /* Returns the exit code. If the server never responded, the error says why. */
@@ -598,6 +640,7 @@ static int end_report(struct run_command *c, int64_t start_us, struct err *e)
         scenario_lines_end(&c->lines);
         flush_lines(c);
     }
+    begin_report(c);
     c->report->end(c->report, &result);
     flush_data(c);
     if (c->output_error.kind == ERR_OK &&
@@ -617,7 +660,7 @@ static int run_plans(struct run_command *c, struct err *e)
 
     if (!c->args->verify && !dir_create(c->app->sys, c->folder, e))
         return app_exit_code(e);
-    begin_report(c);
+    init_report(c);
     for (size_t i = 0; ok && i < c->plan_count; i++)
         ok = run_plan(c, c->plans[i], e);
     return end_report(c, start_us, e);

@@ -13,7 +13,6 @@
 #include "cmd/remote-options.h"
 #include "cmd/rules-options.h"
 #include "cmd/verify-redaction.h"
-#include "mcp/meta.h"
 #include "mcp/version.h"
 #include "report/report-files.h"
 #include "report/verdict-json.h"
@@ -192,33 +191,19 @@ static void flush_text(struct verify_command *c)
     buf_clear(&c->text);
 }
 
-/* The server's name and version are in its response to initialize; in the stateless protocol
- * they may be in any result. */
 static void read_server_info(struct verify_file *f, const struct call_verdict *first,
                              struct str live)
 {
-    bool stateful = str_eq(first->method, STR("initialize"));
-    struct json j;
-    struct json_fault fault;
-    struct json_val result, info;
     struct verify_redaction *r = &f->redaction;
-    struct arena *a = &r->arena;
+    struct verdict_report_run *run = &f->run;
 
-    json_init(&j);
-    if (live.len && json_scan(&j, live, &fault)) {
-        result = json_get(json_root(&j), STR("result"));
-        info = stateful ? json_get(result, STR("serverInfo"))
-                        : mcp_meta(result, MCP_META_SERVER_INFO);
-        f->run.server_name =
-            verify_redaction_text(r, json_text(json_get(info, STR("name")), a));
-        f->run.server_version =
-            verify_redaction_text(r, json_text(json_get(info, STR("version")), a));
-        f->run.protocol =
-            verify_redaction_text(r, json_text(json_get(result, STR("protocolVersion")), a));
-    }
-    json_release(&j);
-    if (!stateful && index_is_stateless(&f->recording.index, first->session - 1))
-        f->run.protocol = mcp_version_text(MCP_VERSION_LATEST);
+    verdict_report_read_server(run, first->method, live, &r->arena);
+    run->server_name = verify_redaction_text(r, run->server_name);
+    run->server_version = verify_redaction_text(r, run->server_version);
+    run->protocol = verify_redaction_text(r, run->protocol);
+    if (!str_eq(first->method, STR("initialize")) &&
+        index_is_stateless(&f->recording.index, first->session - 1))
+        run->protocol = mcp_version_text(MCP_VERSION_LATEST);
 }
 
 static void begin_report(struct verify_file *f, const struct call_verdict *first,

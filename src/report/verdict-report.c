@@ -1,8 +1,30 @@
 #include "report/verdict-report.h"
 
 #include "base/term.h"
+#include "mcp/meta.h"
 
 enum { NAME = 500, REASON = 2000 }; /* columns */
+
+/* The server's name and version are in its response to initialize; in the stateless protocol
+ * they may be in any result. */
+void verdict_report_read_server(struct verdict_report_run *run, struct str method,
+                                struct str response, struct arena *a)
+{
+    struct json j;
+    struct json_fault fault;
+    struct json_val result, info;
+
+    json_init(&j);
+    if (response.len && json_scan(&j, response, &fault)) {
+        result = json_get(json_root(&j), STR("result"));
+        info = str_eq(method, STR("initialize")) ? json_get(result, STR("serverInfo"))
+                                                 : mcp_meta(result, MCP_META_SERVER_INFO);
+        run->server_name = arena_str(a, json_text(json_get(info, STR("name")), a));
+        run->server_version = arena_str(a, json_text(json_get(info, STR("version")), a));
+        run->protocol = arena_str(a, json_text(json_get(result, STR("protocolVersion")), a));
+    }
+    json_release(&j);
+}
 
 struct str verdict_report_located_file(const struct verdict_report_run *run)
 {

@@ -9,6 +9,7 @@
 #ifndef REPORT_VERDICT_REPORT_H
 #define REPORT_VERDICT_REPORT_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "trace/call-verdict.h"
 
@@ -47,6 +48,11 @@ struct verdict_report {
     void (*end)(struct verdict_report *self, const struct verdict_report_result *result);
     void (*finish)(struct verdict_report *self);
 };
+
+/* Sets name, version and protocol version of the server from a response, the first one: it is
+ * that to `method`. In `a`. Changes nothing without a response. */
+void verdict_report_read_server(struct verdict_report_run *run, struct str method,
+                                struct str response, struct arena *a);
 
 /* Returns the file that lines belong to. */
 struct str verdict_report_located_file(const struct verdict_report_run *run);

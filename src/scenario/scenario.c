@@ -383,6 +383,8 @@ static void handle_handshake(struct scenario *s, const struct mcp_message *m, in
     }
     v = make_verdict(s, VERDICT_PASSED);
     v.duration_us = took_us;
+    if (s->events->server)
+        s->events->server(s->to, v.method, json_raw(m->root));
     s->events->verdict(s->to, &v);
     if (!s->stateless)
         mcp_session_notify(&s->mcp, STR("notifications/initialized"), STR_NONE);

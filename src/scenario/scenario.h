@@ -31,6 +31,9 @@ enum {
 #define SCENARIO_PROTOCOL MCP_2025_11_25
 
 struct scenario_events {
+    /* The response to the handshake, whose request is `method`, before its verdict. May be
+     * NULL. */
+    void (*server)(void *to, struct str method, struct str response);
     /* Once for the handshake and each action, in order. */
     void (*verdict)(void *to, const struct call_verdict *v);
 };

@@ -188,6 +188,7 @@ def test_json_and_reports_name_the_scenario(scenarios, options, tmp_path):
     jsonschema.Draft202012Validator(SCHEMA).validate(report)
     assert [(call["scenario"], call["method"]) for call in report["calls"]] == [("one", "initialize"), ("one", "ping")]
     assert report["command"] == "run"
+    assert report["server"] == {"name": "s", "version": "1"} and report["protocol_version"] == "2025-11-25"
     assert 'name="one: ping' in (tmp_path / "r.xml").read_text()
 
 

@@ -34,7 +34,7 @@ static void on_verdict(void *to, const struct call_verdict *v)
                STR_ARG(v->reason));
 }
 
-static const struct scenario_events events = { on_verdict };
+static const struct scenario_events events = { .verdict = on_verdict };
 
 /* Runs the scenario against a shell script. */
 static struct run_scenario run(struct rig *r, const char *script, const struct format *format,

@@ -36,7 +36,7 @@ static void on_verdict(void *to, const struct call_verdict *v)
     buf_add_ch(b, '\n');
 }
 
-static const struct scenario_events events = { on_verdict };
+static const struct scenario_events events = { .verdict = on_verdict };
 
 static void step(void *engine, const struct event *ev)
 {

@@ -92,6 +92,34 @@ static void volatile_calls_passed(void **state)
     assert_int_equal(verdict_report_passed(&t), 5);
 }
 
+static void assert_server(const char *method, const char *response, const char *want)
+{
+    struct verdict_report_run run = { .command = STR_NONE };
+    struct arena a = { 0 };
+
+    verdict_report_read_server(&run, str_z(method), str_z(response), &a);
+    assert_str(arena_printf(&a, "%.*s|%.*s|%.*s", STR_ARG(run.server_name),
+                            STR_ARG(run.server_version), STR_ARG(run.protocol)),
+               str_z(want));
+    arena_release(&a);
+}
+
+static void the_server_is_read_from_a_response(void **state)
+{
+    (void)state;
+    assert_server("initialize",
+                  "{\"result\":{\"protocolVersion\":\"2025-11-25\",\"serverInfo\":{\"name\":"
+                  "\"a\\u00e9\",\"version\":\"1\"}}}",
+                  "aé|1|2025-11-25");
+    assert_server(
+        "server/discover",
+        "{\"result\":{\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{\"name\":\"s\","
+        "\"version\":\"2\"}}}}",
+        "s|2|");
+    assert_server("initialize", "{\"error\":{\"code\":1}}", "||");
+    assert_server("initialize", "", "||");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -100,6 +128,7 @@ int main(void)
         cmocka_unit_test(a_reason_has_its_prefix),
         cmocka_unit_test(only_a_changed_value_is_explained),
         cmocka_unit_test(volatile_calls_passed),
+        cmocka_unit_test(the_server_is_read_from_a_response),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
