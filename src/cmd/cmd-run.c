@@ -600,6 +600,49 @@ static bool run_plan(struct run_command *c, const struct scenario_plan *plan, st
     return ok;
 }
 
+/* Gives a verdict to the handshake and the actions of a scenario that is not run. */
+static void skip_verdicts(struct run_one *o, struct str why)
+{
+    const struct scenario_plan *plan = o->plan;
+    struct run_command *c = o->command;
+
+    for (size_t i = 0; i <= plan->action_count; i++) {
+        const struct scenario_action *a = i ? &plan->actions[i - 1] : NULL;
+        struct call_verdict v = { .number = c->number + 1,
+                                  .session = o->ordinal,
+                                  .scenario = plan->name,
+                                  .method = a ? a->method : STR("initialize"),
+                                  .subject = a ? a->subject : STR_NONE,
+                                  .kind = VERDICT_SKIPPED,
+                                  .reason = why,
+                                  .duration_us = -1 };
+
+        if (!c->args->verify) /* otherwise lines are those of the recording */
+            v.line = a ? a->line : plan->line;
+        v = redact_verdict_call(&o->verdicts, &v);
+        add_verdict(c, &v);
+    }
+}
+
+/* Reports a scenario that is not run. */
+static void skip_plan(struct run_command *c, const struct scenario_plan *plan, struct str why)
+{
+    struct run_one o = { .command = c,
+                         .plan = plan,
+                         .ordinal = (uint32_t)(plan - c->file.plans) + 1 };
+    struct err ignored = ERR_NONE;
+
+    if (open_remote(&o, &ignored) && open_redaction(&o, &ignored)) { /* as check_plan() */
+        skip_verdicts(&o, why);
+        close_redaction(&o);
+    }
+    remote_config_release(&o.remote);
+    if (c->args->verify || c->app->json)
+        return;
+    scenario_lines_skipped(&c->lines, plan->name, why);
+    flush_lines(c);
+}
+
 /* All scenarios. */
 
 static void init_report(struct run_command *c)
@@ -653,16 +696,30 @@ static int end_report(struct run_command *c, int64_t start_us, struct err *e)
     return result.exit_code;
 }
 
+/* Runs the scenarios. After an error, such as a signal, the rest is reported as not run. */
+static void run_each(struct run_command *c, struct err *e)
+{
+    size_t next = 0;
+    uint32_t last;
+
+    for (bool ok = true; ok && next < c->plan_count;) {
+        last = c->number;
+        ok = run_plan(c, c->plans[next], e);
+        if (ok || c->number > last)
+            next++;
+    }
+    for (; next < c->plan_count; next++)
+        skip_plan(c, c->plans[next], str_z(e->msg));
+}
+
 static int run_plans(struct run_command *c, struct err *e)
 {
     int64_t start_us = clock_mono_us();
-    bool ok = true;
 
     if (!c->args->verify && !dir_create(c->app->sys, c->folder, e))
         return app_exit_code(e);
     init_report(c);
-    for (size_t i = 0; ok && i < c->plan_count; i++)
-        ok = run_plan(c, c->plans[i], e);
+    run_each(c, e);
     return end_report(c, start_us, e);
 }
 
@@ -927,7 +984,8 @@ static const struct command_example run_examples[] = {
             "With --verify the recorded requests are sent, and the responses are compared "    \
             "with the recorded ones, as 'verify' does.\n\n"                                    \
             "Exit code 0: all scenarios succeeded; 1: one failed; 3: FILE is not valid; 4: "   \
-            "the server never responded; 5: a recording cannot be written.",                   \
+            "the server never responded; 5: a recording cannot be written, or the run was "    \
+            "interrupted.",                                                                    \
         .examples = examples_shown, .options = run_options,                                    \
         .args_size = sizeof(struct run_args), .operand = "FILE", .min = 1, .max = 1,           \
         .hidden = is_hidden, .run = run_run                                                    \

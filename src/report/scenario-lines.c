@@ -59,13 +59,19 @@ static void write_finding(struct buf *to, const struct finding *f)
     buf_add_ch(to, '\n');
 }
 
+/* Appends the name of a scenario and what has become of it. */
+static void add_outcome(struct scenario_lines *l, struct str name, const char *outcome)
+{
+    buf_add(l->to, STR("  "));
+    term_escape(l->to, name, TERM_ONE_LINE);
+    buf_printf(l->to, " -> %s: ", outcome);
+}
+
 static void add_failed(struct scenario_lines *l, struct str name)
 {
     buf_printf(&l->failed, "%s%.*s", l->failed_count++ ? ", " : "", STR_ARG(name));
     l->latest_failed = name;
-    buf_add(l->to, STR("  "));
-    term_escape(l->to, name, TERM_ONE_LINE);
-    buf_add(l->to, STR(" -> FAILED: "));
+    add_outcome(l, name, "FAILED");
 }
 
 void scenario_lines_failed(struct scenario_lines *l, struct str name, struct str file,
@@ -112,6 +118,14 @@ void scenario_lines_not_written(struct scenario_lines *l, struct str name, struc
     buf_add_ch(l->to, '\n');
 }
 
+void scenario_lines_skipped(struct scenario_lines *l, struct str name, struct str why)
+{
+    l->skipped_count++;
+    add_outcome(l, name, "not run");
+    term_escape_cut(l->to, why, TEXT);
+    buf_add_ch(l->to, '\n');
+}
+
 void scenario_lines_end(struct scenario_lines *l)
 {
     buf_printf(l->to, "\nDone: %llu scenario(s), %llu total interactions.",
@@ -120,5 +134,8 @@ void scenario_lines_end(struct scenario_lines *l)
         buf_printf(l->to, " %llu failed: ", (unsigned long long)l->failed_count);
         term_escape_cut(l->to, buf_str(&l->failed), TEXT);
     }
+    if (l->skipped_count)
+        buf_printf(l->to, "%s %llu not run", l->failed_count ? ";" : "",
+                   (unsigned long long)l->skipped_count);
     buf_add_ch(l->to, '\n');
 }

@@ -9,10 +9,11 @@
  *       errors -> FAILED: tools/call search (scenarios.yml:14)
  *           $.result.isError: expected true, got false
  *       prompts -> FAILED: cannot write 'cassettes/prompts.json': it is a directory, not a file
+ *       last -> not run: interrupted by signal 2
  *
- *     Done: 1 scenario(s), 5 total interactions. 2 failed: errors, prompts
+ *     Done: 1 scenario(s), 5 total interactions. 2 failed: errors, prompts; 1 not run
  *
- * The lines of failed scenarios are ours: mcp-recorder ends with the first one. Text of files
+ * The lines of other scenarios are ours: mcp-recorder ends with the first one. Text of files
  * and servers is escaped for the terminal. */
 #ifndef REPORT_SCENARIO_LINES_H
 #define REPORT_SCENARIO_LINES_H
@@ -34,7 +35,7 @@ struct scenario_lines {
     struct buf failed;        /* names */
     struct buf reason;        /* of the latest failure */
     struct str latest_failed; /* its name; borrowed */
-    uint64_t failed_count;
+    uint64_t failed_count, skipped_count;
 };
 
 void scenario_lines_init(struct scenario_lines *l, struct buf *to);
@@ -55,6 +56,9 @@ void scenario_lines_add_reason(struct scenario_lines *l, struct str why);
 
 /* The recording of a scenario cannot be written, so that it failed, too. */
 void scenario_lines_not_written(struct scenario_lines *l, struct str name, struct str why);
+
+/* A scenario is not run. */
+void scenario_lines_skipped(struct scenario_lines *l, struct str name, struct str why);
 
 void scenario_lines_end(struct scenario_lines *l);
 

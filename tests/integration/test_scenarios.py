@@ -3,8 +3,10 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 import jsonschema
 import pytest
@@ -263,6 +265,26 @@ def test_a_server_that_is_not_there_is_exit_code_4(scenarios):
     ran = scenarios(["ping"], target="http://127.0.0.1:9")
     assert ran.code == 4, str(ran)
     assert b"cannot reach the server at 'http://127.0.0.1:9/mcp'" in ran.err
+
+
+@pytest.mark.parametrize("options", [[], ["--verify"]])
+def test_scenarios_behind_an_interrupted_one_are_reported_as_not_run(mcpreel, scenarios, tmp_path, options):
+    two = {name: {"actions": [{"call_tool": {"name": "x"}}]} for name in ("one", "two")}
+    assert scenarios([], scenarios=two).code == 0
+    hangs = {"command": "sh", "args": ["-c", f"read line; touch '{tmp_path}/begun'; exec sleep 100"]}
+    (tmp_path / "s.yml").write_text(json.dumps({"target": hangs, "scenarios": two}))
+    with subprocess.Popen([mcpreel, "run", *options, "--report", tmp_path / "r.json", tmp_path / "s.yml"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        while process.poll() is None and not (tmp_path / "begun").exists():
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 5, err
+    report = json.loads((tmp_path / "r.json").read_text())
+    jsonschema.Draft202012Validator(SCHEMA).validate(report)
+    assert [(call["method"], call["verdict"], call["reason"]) for call in report["calls"] if call["scenario"] == "two"] == [
+        (method, "skipped", "interrupted by signal 2") for method in ("initialize", "tools/call")]
+    assert (b"two: tools/call x" in out) if options else (b"  two -> not run: interrupted by signal 2\n" in err and b" 1 failed: one; 1 not run\n" in err)
 
 
 SECRET = "tok-5b1fe0a7c9d2"

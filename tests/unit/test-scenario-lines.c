@@ -92,12 +92,29 @@ static void a_scenario_that_was_not_written_has_failed_once(void **state)
     buf_release(&text);
 }
 
+static void a_scenario_that_is_not_run_has_a_line(void **state)
+{
+    struct scenario_lines l;
+    struct buf text;
+
+    (void)state;
+    buf_init(&text, TEXT_MAX);
+    scenario_lines_init(&l, &text);
+    scenario_lines_skipped(&l, STR("a"), STR("interrupted\n"));
+    scenario_lines_end(&l);
+    assert_str(buf_str(&text), STR("  a -> not run: interrupted\\n\n\n"
+                                   "Done: 0 scenario(s), 0 total interactions. 1 not run\n"));
+    scenario_lines_release(&l);
+    buf_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lines_are_those_of_mcp_recorder),
         cmocka_unit_test(failures_have_a_place_and_a_reason),
         cmocka_unit_test(a_scenario_that_was_not_written_has_failed_once),
+        cmocka_unit_test(a_scenario_that_is_not_run_has_a_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
