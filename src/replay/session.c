@@ -299,12 +299,16 @@ static void handle_miss(struct session *s, const struct mcp_message *live,
     struct miss_report why;
 
     miss_report_build(&why, h->matcher, used_set_of(s), live, found);
+    if (h->on_miss == ON_MISS_PASSTHROUGH) { /* the hint says to do so */
+        buf_clear(&why.log_line);
+        buf_printf(&why.log_line, "%s; %s", buf_z(&why.message),
+                   passthrough_has_ended(h->passthrough)
+                       ? "the passthrough server has ended"
+                       : "forwarded to the passthrough server");
+    }
     replay_report_add_miss(h->report, live, &why);
     if (h->on_miss == ON_MISS_PASSTHROUGH) {
-        actions_report(h->actions, LOG_INFO, "%s; %s", buf_z(&why.message),
-                       passthrough_has_ended(h->passthrough)
-                           ? "the passthrough server has ended"
-                           : "forwarded to the passthrough server");
+        actions_report(h->actions, LOG_INFO, "%s", buf_z(&why.log_line));
         passthrough_forward(h->passthrough, live, is_stateless(s, live), s);
     } else {
         send_miss_error(s, live, &why);

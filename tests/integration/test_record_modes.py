@@ -88,6 +88,17 @@ def test_a_recording_is_made_grows_and_is_rewritten(replay, mcpreel, run, tmp_pa
     assert os.listdir(tmp_path) == [name]
 
 
+def test_the_report_says_that_a_request_was_forwarded(replay, mcpreel, run, tmp_path):
+    file, report = tmp_path / "a.jsonl", tmp_path / "full.json"
+    replay("once", file, "a")
+    lines = [initialize(), INITIALIZED, named(1, "new")]
+    ran = run([mcpreel, "replay", "--report", report, "--record-mode", "append", file, "--", *COMMAND], stdin="".join(json.dumps(line) + "\n" for line in lines).encode())
+    assert ran.code == 0, str(ran)
+    (miss,) = json.loads(report.read_text())["unmatched_requests"]
+    assert miss["text"] == "no recorded response for tools/call 'new'; forwarded to the passthrough server"
+    assert miss["text"].encode() in ran.err, str(ran)
+
+
 def test_an_appended_recording_verifies_and_has_one_footer(replay, mcpreel, run, tmp_path):
     file = tmp_path / "a.jsonl"
     replay("once", file, "a")
