@@ -459,6 +459,24 @@ static void leave_journal(const struct record_output *r, const char *why)
                r->target->live_path);
 }
 
+/* Logs that the server failed. The journal is removed if the server answered no call: there is
+ * nothing to keep, and each attempt would leave another one. Returns whether it was. */
+static bool end_failed_session(struct record_output *r)
+{
+    const struct answered_calls *calls = r->settings->calls;
+    struct err ignored = ERR_NONE;
+    const char *path = r->target->path;
+
+    if (!calls || calls->count) {
+        leave_journal(r, "the server failed");
+        return false;
+    }
+    live_writer_remove(&r->writer);
+    log_printf(r->app->log, LOG_ERROR, "the server failed; '%s' was not %s", path,
+               file_can_create(r->app->sys, path, false, &ignored) ? "created" : "changed");
+    return true;
+}
+
 /* Returns the file with what the recording lacks, or NULL. `made`: the recording was made. */
 static const char *rest_of(const struct record_output *r, bool made)
 {
@@ -488,7 +506,7 @@ static void write_report(const struct record_output *r, const struct live_writer
 
 int record_output_finish(struct record_output *r, int code, const char *note)
 {
-    bool lost, missing, made = false, empty = false;
+    bool lost, missing, made = false, empty = false, removed = false;
     bool failed = r->settings->must_succeed &&
                   (r->session_failed || answered_calls_any_failed(r->settings->calls));
     struct live_writer_result how;
@@ -500,7 +518,7 @@ int record_output_finish(struct record_output *r, int code, const char *note)
     lost = how.incomplete || r->incomplete || traffic_recorder_too_long(&r->recorder);
     missing = lost || how.unsynced || lost_content(&r->loss);
     if (failed)
-        leave_journal(r, "the server failed");
+        removed = end_failed_session(r);
     else if (lost && r->settings->must_succeed)
         leave_journal(r, "the recording is incomplete");
     else
@@ -512,7 +530,7 @@ int record_output_finish(struct record_output *r, int code, const char *note)
                  (struct record_report){ .exit_code = code,
                                          .file = made && !empty ? r->target->path : NULL,
                                          .complete = made && !missing && !how.file_replaced,
-                                         .rest = rest_of(r, made),
+                                         .rest = removed ? NULL : rest_of(r, made),
                                          .note = note });
     live_writer_release(&r->writer);
     if (made)

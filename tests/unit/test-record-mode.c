@@ -50,6 +50,8 @@ static void every_mode_has_its_name(void **state)
 #define PING "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n"
 #define PONG "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"
 static const char server[] = "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'";
+static const char failing_server[] =
+    "read x; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}'; exit 3";
 
 /* Runs with `--pending` (may be NULL), and expects the exit code and a part of the log. */
 static void expect(const char *mode, const char *path, const char *pending, const char *script,
@@ -83,11 +85,14 @@ static void a_pending_file_is_written_beside_the_recording(void **state)
 static void a_failed_session_makes_no_file(void **state)
 {
     (void)state;
-    expect("rewrite", "a.jsonl", NULL, "read x; exit 3", 4,
+    expect("rewrite", "a.jsonl", NULL, failing_server, 4,
            "the server failed; 'p.jsonl' was not created, the session is in "
            "'p.jsonl.recording.journal'");
     assert_int_equal(access("p.jsonl", F_OK), -1);
     assert_int_equal(unlink("p.jsonl.recording.journal"), 0);
+    expect("rewrite", "a.jsonl", NULL, "read x; exit 3", 4,
+           "the server failed; 'p.jsonl' was not created\n");
+    assert_int_equal(access("p.jsonl.recording.journal", F_OK), -1);
     expect("rewrite", "a.jsonl", NULL, "exit 0", 0, "");
 }
 
