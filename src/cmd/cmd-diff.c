@@ -380,8 +380,8 @@ static bool compare_contracts(struct diff_command *c, struct err *e)
     if (!judge_calls(c, e))
         return false;
     contract_options_allow(c->app, &c->changes, &c->rules);
-    c->contract_failed = contract_decide(&c->changes, fail_on) ||
-                         (fail_on == FAIL_ON_BREAKING_USED && c->traffic.unattributed);
+    c->contract_failed =
+        contract_decide(&c->changes, fail_on) || contract_traffic_fails(&c->traffic, fail_on);
     return true;
 }
 
@@ -446,7 +446,7 @@ static bool shows_traffic(const struct diff_command *c)
     uint64_t counts[CONTRACT_SEVERITIES];
 
     contract_report_count(&c->contract, counts);
-    return counts[CONTRACT_BREAKING] || c->traffic.affected || c->traffic.unattributed;
+    return counts[CONTRACT_BREAKING] || c->traffic.affected || c->traffic.unattributed_results;
 }
 
 static void add_contract(struct diff_command *c)

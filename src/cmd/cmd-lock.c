@@ -347,7 +347,7 @@ static bool compare(struct lock_command *c, struct contract_changes *changes, bo
     }
     contract_options_allow(c->app, changes, &c->rules);
     *failed = contract_decide(changes, report.fail_on) ||
-              (report.fail_on == FAIL_ON_BREAKING_USED && traffic.unattributed);
+              contract_traffic_fails(&traffic, report.fail_on);
     report.exit_code = *failed ? EXIT_FINDINGS : EXIT_OK;
     ok = ok && write_result(c, &report, e);
     contract_traffic_release(&traffic);

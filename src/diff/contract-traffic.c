@@ -135,7 +135,9 @@ void contract_traffic_release(struct contract_traffic *t)
 
 static bool is_of_side(enum contract_rule_number rule, int side)
 {
-    return side == INPUT ? rule < RULE_OUTPUT : rule >= RULE_OUTPUT && rule < RULE_TOOL_ADDED;
+    return side == INPUT ? rule < RULE_OUTPUT
+                         : (rule >= RULE_OUTPUT && rule < RULE_TOOL_ADDED) ||
+                               rule == RULE_TOOL_OUTPUT_ADDED;
 }
 
 static enum schema_change_kind schema_kind(enum contract_rule_number rule)
@@ -181,6 +183,7 @@ static bool can_affect(const struct traffic_change *c)
     case RULE_TOOL_REMOVED:
     case RULE_TOOL_RENAMED:
     case RULE_TOOL_INPUT_INVALID:
+    case RULE_TOOL_OUTPUT_ADDED:
     case RULE_TOOL_OUTPUT_REMOVED:
     case RULE_TOOL_TASK_NARROWED:
     case RULE_TOOL_TASK_CHANGED:
@@ -282,9 +285,8 @@ static void count(struct traffic_change *c, uint32_t seq, bool results, bool und
 }
 
 /* Validates a value against both schemas and counts it for the changes of that side. Returns
- * whether it is rejected, and sets `*attributed` if a change is the cause. */
-static bool judge_value(struct traffic_subject *s, int side, uint32_t seq, struct json_val v,
-                        bool *attributed)
+ * whether the new one rejects it. */
+static bool judge_value(struct traffic_subject *s, int side, uint32_t seq, struct json_val v)
 {
     struct validation run = { .subject = s, .side = side };
     struct json_schema *before = s->schemas[side][BEFORE], *after = s->schemas[side][AFTER];
@@ -301,8 +303,9 @@ static bool judge_value(struct traffic_subject *s, int side, uint32_t seq, struc
     for (struct traffic_change *c = s->changes; c; c = c->next) {
         if (!is_of_side(c->rule, side))
             continue;
+        if (c->rule == RULE_TOOL_OUTPUT_ADDED)
+            c->hit = c->rejected = run.violated;
         c->hit = c->hit || (counts_use(c->rule) && has_value(c, v));
-        *attributed = *attributed || c->hit;
         count(c, seq, side == OUTPUT, undecided);
     }
     return run.violated;
@@ -327,27 +330,36 @@ static bool affects_tool_call(const struct traffic_change *c, bool has_task,
     }
 }
 
+/* Returns whether a change of one side, or with `whole` one of the tool, is the cause. */
+static bool is_attributed(const struct traffic_subject *s, int side, bool whole)
+{
+    for (const struct traffic_change *c = s->changes; c; c = c->next)
+        if (c->hit && (is_of_side(c->rule, side) || (whole && c->rule >= RULE_TOOL_ADDED)))
+            return true;
+    return false;
+}
+
 static bool judge_tool(struct contract_traffic *t, struct traffic_subject *s, uint32_t seq,
                        struct json_val params, struct json_val result)
 {
     struct json_val arguments = json_get(params, STR("arguments"));
     struct json_val structured = json_get(result, STR("structuredContent"));
-    bool has_task = json_exists(json_get(params, STR("task"))), attributed = false;
+    bool has_task = json_exists(json_get(params, STR("task")));
     bool rejected;
 
     for (struct traffic_change *c = s->changes; c; c = c->next) {
         c->hit = affects_tool_call(c, has_task, json_exists(structured));
         c->rejected = false;
-        attributed = attributed || c->hit;
-        if (c->rule >= RULE_TOOL_ADDED)
+        if (c->rule >= RULE_TOOL_ADDED && !is_of_side(c->rule, OUTPUT))
             count(c, seq, false, false);
     }
     if (!json_exists(arguments))
         arguments = json_root(&t->empty);
-    rejected = judge_value(s, INPUT, seq, arguments, &attributed);
-    if (json_exists(structured) && json_type(json_get(result, STR("isError"))) != JSON_TRUE)
-        (void)judge_value(s, OUTPUT, seq, structured, &attributed);
-    t->unattributed += rejected && !attributed;
+    rejected = judge_value(s, INPUT, seq, arguments);
+    t->unattributed += rejected && !is_attributed(s, INPUT, true);
+    if (json_exists(structured) && json_type(json_get(result, STR("isError"))) != JSON_TRUE &&
+        judge_value(s, OUTPUT, seq, structured))
+        t->unattributed_results += !is_attributed(s, OUTPUT, false);
     return rejected;
 }
 
@@ -554,6 +566,12 @@ bool contract_traffic_add_index(struct contract_traffic *t, const struct index *
     index_message_release(&request);
     index_message_release(&response);
     return ok;
+}
+
+bool contract_traffic_fails(const struct contract_traffic *t, enum contract_fail_on fail_on)
+{
+    return (t->unattributed && fail_on != FAIL_ON_NEVER) ||
+           (t->unattributed_results && fail_on == FAIL_ON_BREAKING_USED);
 }
 
 static void write_seqs(struct buf *to, const struct contract_usage *u)

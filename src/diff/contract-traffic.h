@@ -13,7 +13,7 @@
 #ifndef DIFF_CONTRACT_TRAFFIC_H
 #define DIFF_CONTRACT_TRAFFIC_H
 
-#include "diff/contract-changes.h"
+#include "diff/contract.h"
 #include "index/index.h"
 
 struct contract_traffic {
@@ -25,7 +25,8 @@ struct contract_traffic {
         calls; /* recorded calls of tools, prompts and resources, and of such capabilities */
     uint64_t affected;     /* of these, by a change that is breaking */
     uint64_t unattributed; /* of these: rejected by the new schema, but by no change found */
-    struct json empty;     /* {} */
+    uint64_t unattributed_results; /* structured results, in the same way */
+    struct json empty;             /* {} */
     struct arena arena;
 };
 
@@ -42,5 +43,9 @@ bool contract_traffic_add_index(struct contract_traffic *t, const struct index *
                                 struct err *e) MUST_CHECK;
 
 void contract_traffic_end(struct contract_traffic *t);
+
+/* Returns whether a comparison fails because the new schema rejects a call, which is as good as
+ * a breaking change, or with FAIL_ON_BREAKING_USED a result, and no change explains it. */
+bool contract_traffic_fails(const struct contract_traffic *t, enum contract_fail_on fail_on);
 
 #endif

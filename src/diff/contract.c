@@ -419,7 +419,8 @@ static bool fails(const struct contract_change *change, enum contract_fail_on fa
     if (change->severity <= CONTRACT_RISKY && change->usage.rejected)
         return true;
     if (fail_on == FAIL_ON_BREAKING_USED)
-        return change->severity == CONTRACT_BREAKING && change->usage.affected;
+        return change->usage.rejected ||
+               (change->severity == CONTRACT_BREAKING && change->usage.affected);
     return (int)change->severity <= (int)fail_on;
 }
 

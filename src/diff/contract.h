@@ -44,7 +44,9 @@ size_t contract_allow(struct contract_changes *c, const struct compare_rules *ru
 enum contract_fail_on {
     FAIL_ON_BREAKING = CONTRACT_BREAKING, /* the same numbers as the severities */
     FAIL_ON_COSMETIC = CONTRACT_COSMETIC,
-    FAIL_ON_BREAKING_USED, /* breaking changes that recorded calls are affected by */
+    /* breaking changes that recorded calls are affected by, and others by which the new schema
+     * rejects a recorded call or result */
+    FAIL_ON_BREAKING_USED,
     FAIL_ON_NEVER,
 };
 

@@ -100,6 +100,7 @@ static void write_traffic(struct json_out *o, const struct contract_traffic *t)
     json_out_key_int(o, STR("calls"), (int64_t)t->calls);
     json_out_key_int(o, STR("affected"), (int64_t)t->affected);
     json_out_key_int(o, STR("unattributed"), (int64_t)t->unattributed);
+    json_out_key_int(o, STR("unattributed_results"), (int64_t)t->unattributed_results);
     json_out_end_object(o);
 }
 

@@ -36,6 +36,26 @@ void contract_report_write_counts(struct buf *to, const struct contract_report *
         buf_add(to, STR("no changes"));
 }
 
+static void add_rejected(struct buf *to, size_t start, uint64_t n, const char *thing)
+{
+    if (n)
+        buf_printf(to, "%s%llu recorded %s%s", to->len > start ? " and " : "",
+                   (unsigned long long)n, thing, n == 1 ? "" : "s");
+}
+
+bool contract_report_write_rejected(struct buf *to, const struct contract_traffic *t)
+{
+    uint64_t n = t->unattributed + t->unattributed_results;
+    size_t start = to->len;
+
+    add_rejected(to, start, t->unattributed, "call");
+    add_rejected(to, start, t->unattributed_results, "result");
+    if (n)
+        buf_printf(to, " %s rejected by a new schema, by none of the changes that were found",
+                   n == 1 ? "is" : "are");
+    return n != 0;
+}
+
 struct str contract_report_list(enum surface_kind kind)
 {
     static const struct str words[] = { [SURFACE_TOOL] = STR_INIT("tools"),
@@ -80,11 +100,33 @@ static void give_change(const struct contract_report *r, const struct contract_c
     arena_release(&a);
 }
 
+/* Rejected calls that no finding names. */
+static void give_rejected(const struct contract_report *r, struct call_verdict_totals *totals,
+                          struct verdict_report *to)
+{
+    bool fails = contract_traffic_fails(r->traffic, r->fail_on);
+    struct finding f = { .rule = STR("traffic.rejected"),
+                         .severity = fails ? FINDING_ERROR : FINDING_WARNING,
+                         .file = r->changes->file,
+                         .line = 1 };
+    struct buf text;
+
+    buf_init(&text, 256);
+    if (contract_report_write_rejected(&text, r->traffic)) {
+        f.message = buf_str(&text);
+        totals->findings[f.severity]++;
+        to->finding(to, &f);
+    }
+    buf_release(&text);
+}
+
 void contract_report_give_changes(const struct contract_report *r,
                                   struct call_verdict_totals *totals, struct verdict_report *to)
 {
     for (size_t i = 0; i < r->changes->count; i++)
         give_change(r, &r->changes->at[i], to, totals);
+    if (r->traffic)
+        give_rejected(r, totals, to);
 }
 
 void contract_report_give(const struct contract_report *r, const struct verdict_report_run *run,

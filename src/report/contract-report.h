@@ -27,6 +27,10 @@ size_t contract_report_count(const struct contract_report *r,
 /* Appends "2 breaking, 1 routing, 3 allowed", or "no changes". */
 void contract_report_write_counts(struct buf *to, const struct contract_report *r);
 
+/* Appends how many calls and results the new schema rejects without a change that explains it;
+ * returns false if there are none. */
+bool contract_report_write_rejected(struct buf *to, const struct contract_traffic *t);
+
 /* Returns the name of a list, or "server". */
 struct str contract_report_list(enum surface_kind kind);
 

@@ -128,15 +128,24 @@ static void add_gap(struct buf *to, const struct contract_report *r, enum surfac
                                        : STR(" does not have the list\n"));
 }
 
-static void add_traffic(struct buf *to, const struct contract_traffic *t)
+static void add_traffic(struct buf *to, const struct contract_report *r)
 {
+    const struct contract_traffic *t = r->traffic;
+    uint64_t counts[CONTRACT_SEVERITIES], affected;
+
     if (!t)
         return;
-    buf_printf(to, "%llu of %llu recorded calls are affected by breaking changes\n",
-               (unsigned long long)t->affected, (unsigned long long)t->calls);
-    if (t->unattributed)
-        buf_printf(to, "%llu recorded calls are rejected by a new schema for another reason\n",
-                   (unsigned long long)t->unattributed);
+    contract_report_count(r, counts);
+    affected = t->affected - t->unattributed;
+    if (affected || counts[CONTRACT_BREAKING])
+        buf_printf(to, "%llu of %llu recorded calls %s affected by breaking changes\n",
+                   (unsigned long long)affected, (unsigned long long)t->calls,
+                   affected == 1 ? "is" : "are");
+    else
+        buf_printf(to, "%llu recorded call%s, no breaking change\n",
+                   (unsigned long long)t->calls, t->calls == 1 ? "" : "s");
+    if (contract_report_write_rejected(to, t))
+        buf_add_ch(to, '\n');
 }
 
 void contract_text_write_changes(struct buf *to, const struct contract_report *r,
@@ -145,7 +154,7 @@ void contract_text_write_changes(struct buf *to, const struct contract_report *r
     add_changes(to, options, r->changes);
     for (enum surface_kind k = 0; k <= SURFACE_SERVER; k++)
         add_gap(to, r, k);
-    add_traffic(to, r->traffic);
+    add_traffic(to, r);
 }
 
 void contract_text_write(struct buf *to, const struct contract_report *r,

@@ -27,8 +27,9 @@ static void a_comparison_is_one_object(void **state)
     assert_str(json_raw(json_get(root, STR("exit_code"))), STR("1"));
     assert_str(json_raw(json_get(root, STR("not_compared"))),
                STR("[{\"list\":\"prompts\",\"lacks\":\"after\"}]"));
-    assert_str(json_raw(json_get(root, STR("traffic"))),
-               STR("{\"calls\":1,\"affected\":1,\"unattributed\":0}"));
+    assert_str(
+        json_raw(json_get(root, STR("traffic"))),
+        STR("{\"calls\":1,\"affected\":1,\"unattributed\":0,\"unattributed_results\":0}"));
     assert_str(json_raw(json_get(root, STR("summary"))),
                STR("{\"breaking\":1,\"security\":0,\"risky\":0,\"routing\":1,\"safe\":0,"
                    "\"cosmetic\":0,\"allowed\":1}"));

@@ -28,7 +28,7 @@ static void each_change_has_its_severity_place_and_values(void **state)
             "            - \"A\"\n"
             "            + \"B\"\n"
             "prompts: not compared, node server.js does not have the list\n"
-            "1 of 1 recorded calls are affected by breaking changes\n"));
+            "1 of 1 recorded calls is affected by breaking changes\n"));
     buf_release(&b);
     contract_sample_release(&s);
     arena_release(&a);

@@ -115,6 +115,67 @@ static void a_redacted_value_is_not_judged(void **state)
     end(&r);
 }
 
+#define SHARED(x)                                                                              \
+    TOOL("{'properties':{'a':{'$ref':'#/$defs/x'},'b':{'$ref':'#/$defs/x'}},'$defs':{'x':" x   \
+         "}}")
+
+/* A definition is compared at its first place only. */
+static void a_rejected_call_fails_although_no_change_explains_it(void **state)
+{
+    static const enum contract_fail_on all[] = { FAIL_ON_BREAKING,
+                                                 (enum contract_fail_on)CONTRACT_SECURITY,
+                                                 (enum contract_fail_on)CONTRACT_RISKY,
+                                                 FAIL_ON_COSMETIC, FAIL_ON_BREAKING_USED };
+    struct rig r;
+
+    (void)state;
+    begin(&r, SHARED("{'pattern':'^a'}"), SHARED("{'pattern':'^b'}"));
+    call(&r, 1, "tools/call", "{'name':'s','arguments':{'b':'ab'}}", "{}");
+    assert_int_equal(r.traffic.unattributed, 1);
+    assert_int_equal(r.traffic.affected, 1);
+    assert_false(contract_decide(&r.changes, FAIL_ON_BREAKING));
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_true(contract_traffic_fails(&r.traffic, all[i]));
+    assert_false(contract_traffic_fails(&r.traffic, FAIL_ON_NEVER));
+    end(&r);
+}
+
+static void a_new_output_schema_may_reject_results(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    begin(&r, TOOL("{}"),
+          "{'tools':[{'name':'s','inputSchema':{},"
+          "'outputSchema':{'properties':{'n':{'type':'integer'}}}}]}");
+    call(&r, 3, "tools/call", "{'name':'s'}", "{'structuredContent':{'n':'x'}}");
+    call(&r, 4, "tools/call", "{'name':'s'}", "{'structuredContent':{'n':1}}");
+    contract_traffic_end(&r.traffic);
+    assert_str(r.changes.at[0].finding.message,
+               STR("tool 's': outputSchema was added; affects 1 of 2 recorded results (#3)"));
+    assert_false(contract_decide(&r.changes, FAIL_ON_BREAKING));
+    assert_true(contract_decide(&r.changes, FAIL_ON_BREAKING_USED));
+    assert_int_equal(r.traffic.unattributed_results, 0);
+    end(&r);
+}
+
+static void a_rejected_result_without_a_change_is_counted(void **state)
+{
+#define OUTPUT_SHARED(x)                                                                       \
+    "{'tools':[{'name':'s','inputSchema':{},'outputSchema':{'properties':"                     \
+    "{'a':{'$ref':'#/$defs/x'},'b':{'$ref':'#/$defs/x'}},'$defs':{'x':" x "}}}]}"
+    struct rig r;
+
+    (void)state;
+    begin(&r, OUTPUT_SHARED("{'minLength':1}"), OUTPUT_SHARED("{'minLength':2}"));
+    call(&r, 3, "tools/call", "{'name':'s'}", "{'structuredContent':{'b':'x'}}");
+    assert_int_equal(r.traffic.unattributed, 0);
+    assert_int_equal(r.traffic.unattributed_results, 1);
+    assert_true(contract_traffic_fails(&r.traffic, FAIL_ON_BREAKING_USED));
+    assert_false(contract_traffic_fails(&r.traffic, FAIL_ON_BREAKING));
+    end(&r);
+}
+
 /* Each change gets its own calls. */
 static void changes_are_distinguished_by_their_values(void **state)
 {
@@ -312,6 +373,9 @@ int main(void)
         cmocka_unit_test(a_breaking_change_may_affect_no_call),
         cmocka_unit_test(a_call_that_was_invalid_before_does_not_count),
         cmocka_unit_test(a_redacted_value_is_not_judged),
+        cmocka_unit_test(a_rejected_call_fails_although_no_change_explains_it),
+        cmocka_unit_test(a_new_output_schema_may_reject_results),
+        cmocka_unit_test(a_rejected_result_without_a_change_is_counted),
         cmocka_unit_test(changes_are_distinguished_by_their_values),
         cmocka_unit_test(a_value_inside_a_union_is_attributed),
         cmocka_unit_test(results_are_validated_against_the_output_schema),
