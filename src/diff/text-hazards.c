@@ -51,25 +51,56 @@ static void add_url(struct text_hazards *h, struct str url)
         h->urls[h->url_count++] = url;
 }
 
+static bool is_part_of_name(char c)
+{
+    return ascii_is_alnum(c) || strchr("-_.@", c) || (unsigned char)c >= 0x80;
+}
+
+/* `start` is in lower case. */
+static bool starts_in_any_case(struct str text, struct str start)
+{
+    if (text.len < start.len)
+        return false;
+    for (size_t i = 0; i < start.len; i++)
+        if (ascii_lower(text.at[i]) != start.at[i])
+            return false;
+    return true;
+}
+
+/* Returns the length of the scheme, or of "www.", with which a URL begins at a place; 0: none
+ * does. "www." counts where no name goes on. */
+static size_t begins_url(struct str text, size_t at)
+{
+    static const struct str starts[] = { STR_INIT("https://"), STR_INIT("http://"),
+                                         STR_INIT("ftp://"), STR_INIT("ftps://"),
+                                         STR_INIT("www.") };
+    struct str rest = str_skip(text, at);
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        bool is_host = starts[i].at[0] == 'w';
+
+        if (starts_in_any_case(rest, starts[i]))
+            return is_host && at && is_part_of_name(text.at[at - 1]) ? 0 : starts[i].len;
+    }
+    return 0;
+}
+
 static void find_urls(struct text_hazards *h, struct str text)
 {
-    while (text.len) {
-        size_t scheme = str_starts(text, STR("https://"))  ? 8
-                        : str_starts(text, STR("http://")) ? 7
-                                                           : 0;
-        size_t n = scheme;
+    for (size_t at = 0; at < text.len;) {
+        size_t start = begins_url(text, at), n = start;
 
-        if (!scheme) {
-            text = str_skip(text, 1);
+        if (!start) {
+            at++;
             continue;
         }
-        while (n < text.len && !ends_url(text.at[n]))
+        while (at + n < text.len && !ends_url(text.at[at + n]))
             n++;
-        while (n > scheme && strchr(".,;:!?", text.at[n - 1]))
+        while (n > start && strchr(".,;:!?", text.at[at + n - 1]))
             n--;
-        if (n > scheme)
-            add_url(h, str_n(text.at, n));
-        text = str_skip(text, n);
+        if (n > start)
+            add_url(h, str_n(text.at + at, n));
+        at += n;
     }
 }
 

@@ -50,6 +50,24 @@ static void urls_are_found_in_titles_and_descriptions(void **state)
     end(&r);
 }
 
+static void a_url_has_any_case_and_also_ftp_or_no_scheme(void **state)
+{
+    struct rig r;
+
+    (void)state;
+    find_hazards(&r, "{'description':'HTTPS://Evil.example/x hTTp://b.example FTP://f.example "
+                     "ftps://g.example (WWW.c.example), see awww.d.example, a@www.e.example, "
+                     "www., and https://www.h.example'}");
+    assert_int_equal(r.found.url_count, 6);
+    assert_str(r.found.urls[0], STR("FTP://f.example"));
+    assert_str(r.found.urls[1], STR("HTTPS://Evil.example/x"));
+    assert_str(r.found.urls[2], STR("WWW.c.example"));
+    assert_str(r.found.urls[3], STR("ftps://g.example"));
+    assert_str(r.found.urls[4], STR("hTTp://b.example"));
+    assert_str(r.found.urls[5], STR("https://www.h.example"));
+    end(&r);
+}
+
 static void an_absent_value_has_none(void **state)
 {
     struct text_hazards h;
@@ -67,6 +85,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hidden_characters_are_counted_by_class),
         cmocka_unit_test(urls_are_found_in_titles_and_descriptions),
+        cmocka_unit_test(a_url_has_any_case_and_also_ftp_or_no_scheme),
         cmocka_unit_test(an_absent_value_has_none),
     };
 
