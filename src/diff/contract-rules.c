@@ -75,8 +75,8 @@ static const struct contract_rule rules[RULE_COUNT] = {
     BOTH(NOT_JUDGED, "keyword.not-judged", CHANGED, RISKY, RISKY,
          "a keyword that is invalid or not judged by mcpreel changed, or a definition behind "
          "it"),
-    BOTH(TOO_COMPLEX, "schema.too-complex", CHANGED, RISKY, RISKY,
-         "the schema is too complex; a part of it was not compared"),
+    BOTH(TOO_COMPLEX, "schema.too-complex", CHANGED, BREAKING, BREAKING,
+         "the schema is too complex; a part of it was not compared, and may be breaking"),
     BOTH(DEFAULT_CHANGED, "default.changed", CHANGED, ROUTING, ROUTING, "a default changed"),
     BOTH(DESCRIPTION_CHANGED, "description.changed", CHANGED, ROUTING, COSMETIC,
          "the description of a property changed"),

@@ -11,7 +11,7 @@
 
 /* The most severe first. */
 enum contract_severity {
-    CONTRACT_BREAKING, /* a client that worked may fail */
+    CONTRACT_BREAKING, /* a client that worked may fail, or a part was not compared */
     CONTRACT_SECURITY, /* a user or model may be misled about what is safe */
     CONTRACT_RISKY,    /* it cannot be decided, or fails only sometimes */
     CONTRACT_ROUTING,  /* everything still works, but a model may choose differently */
