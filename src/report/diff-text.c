@@ -146,9 +146,16 @@ static void add_findings(struct buf *to, const struct call_diff_entry *entry,
     for (size_t i = 0; i < shown; i++)
         add_finding(to, &entry->findings[i], o);
     more = entry->finding_count - shown + entry->more;
-    if (more)
-        buf_printf(to, "%*sand %llu more%s\n", PATH_INDENT, "", (unsigned long long)more,
-                   o->verbose ? "" : "; -v shows all");
+    if (!more)
+        return;
+    buf_printf(to, "%*sand %llu more", PATH_INDENT, "", (unsigned long long)more);
+    if (shown == entry->finding_count)
+        buf_add(to, STR(", which are only counted"));
+    else if (entry->more)
+        buf_printf(to, "; -v shows the first %zu", entry->finding_count);
+    else
+        buf_add(to, STR("; -v shows all"));
+    buf_add_ch(to, '\n');
 }
 
 void diff_text_write_entry(struct buf *to, const struct call_diff_entry *entry,

@@ -37,8 +37,36 @@ static void a_changed_call_has_its_differences(void **state)
     entry.findings = &changed;
     entry.finding_count = 1;
     entry.more = 3;
-    check(&entry, "~ tools/call search                            #5 → #7\n"
-                  "    $.result.n\n      - 1\n      + 2\n    and 3 more; -v shows all\n");
+    check(&entry,
+          "~ tools/call search                            #5 → #7\n"
+          "    $.result.n\n      - 1\n      + 2\n    and 3 more, which are only counted\n");
+}
+
+/* The kept differences are `count`, the others `more`. */
+static void check_end(size_t count, uint64_t more, const char *want)
+{
+    struct call_diff_entry entry = entry_of(CALL_DIFF_CHANGED, 5, 7);
+    const struct diff_text_options options = { .width = 80 };
+    struct finding findings[DIFF_TEXT_FINDINGS + 2];
+    struct buf got;
+
+    for (size_t i = 0; i < count; i++)
+        findings[i] = changed;
+    entry.findings = findings;
+    entry.finding_count = count;
+    entry.more = more;
+    buf_init(&got, 1 << 16);
+    diff_text_write_entry(&got, &entry, &options);
+    assert_true(str_ends(buf_str(&got), str_z(want)));
+    buf_release(&got);
+}
+
+static void the_hint_says_how_many_differences_are_kept(void **state)
+{
+    (void)state;
+    check_end(DIFF_TEXT_FINDINGS + 2, 0, "    and 2 more; -v shows all\n");
+    check_end(DIFF_TEXT_FINDINGS + 2, 5, "    and 7 more; -v shows the first 12\n");
+    check_end(DIFF_TEXT_FINDINGS, 5, "    and 5 more, which are only counted\n");
 }
 
 static void added_removed_and_moved_calls_are_one_line(void **state)
@@ -87,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_changed_call_has_its_differences),
+        cmocka_unit_test(the_hint_says_how_many_differences_are_kept),
         cmocka_unit_test(added_removed_and_moved_calls_are_one_line),
         cmocka_unit_test(a_call_that_is_the_same_is_shown_for_its_latency_only),
         cmocka_unit_test(totals_leave_out_what_is_not_there),
