@@ -221,8 +221,12 @@ static void on_no_response(void *to, uint64_t request, enum mcp_session_loss los
     } else if (f->state == FETCH_DISCOVER && f->rejection.len) {
         fail(f, STR("initialize"), buf_str(&f->rejection));
     } else {
-        fail(f, f->state == FETCH_LISTS ? surface_list_method(f->list) : methods[f->state],
-             why);
+        struct str method =
+            f->state == FETCH_LISTS ? surface_list_method(f->list) : methods[f->state];
+
+        if (!why.len)
+            f->unanswered = method;
+        fail(f, method, why.len ? why : STR("the server closed its output"));
     }
 }
 

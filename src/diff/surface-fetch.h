@@ -36,6 +36,8 @@ struct surface_fetch {
     bool stateless;
     bool spoke;             /* the server responded to a request */
     bool timed_out;         /* set when a response did not come in time */
+    struct str unanswered;  /* method of the request that was open when the server ended; empty:
+                               there is none, or `failure` has another reason */
     enum surface_kind list; /* FETCH_LISTS: the one that is fetched */
     struct mcp_session mcp;
     struct buf cursor;     /* JSON; empty: first page */

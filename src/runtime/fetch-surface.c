@@ -10,6 +10,22 @@ static void step_fetch(void *engine, const struct event *ev)
     surface_fetch_step(engine, ev);
 }
 
+/* Names the exit of a process that ended while its lists were read; returns false if that is
+ * not what happened. */
+static bool explain_exit(const struct run_client *client, const struct surface_fetch *engine,
+                         struct err *e)
+{
+    const struct peer_outcome *end = run_client_outcome(client);
+
+    if (!engine->unanswered.len || !end->exit_text.len || end->stop_reason.len || client->ended)
+        return false;
+    err_set(e, ERR_PEER, "%.*s before it responded to %.*s%s%.*s",
+            STR_ARG(buf_str(&end->exit_text)), STR_ARG(engine->unanswered),
+            end->last_stderr.len ? ": " : "", STR_ARG(buf_str(&end->last_stderr)));
+    err_hint(e, "-v shows its standard error");
+    return true;
+}
+
 /* Decides how the session went. */
 static bool judge(const struct fetch_surface *f, const struct run_client *client,
                   const struct surface_fetch *engine, struct err *e)
@@ -18,6 +34,8 @@ static bool judge(const struct fetch_surface *f, const struct run_client *client
         return err_set(e, ERR_IO, "interrupted by signal %d", client->interrupted);
     if (!engine->spoke && !engine->timed_out)
         return run_client_explain_silence(client, f->target, e);
+    if (explain_exit(client, engine, e))
+        return false;
     if (engine->failure.len) {
         err_set(e, ERR_PEER, "cannot read the lists of '%s': %.*s", peer_target_name(f->target),
                 STR_ARG(buf_str(&engine->failure)));

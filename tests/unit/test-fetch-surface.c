@@ -100,6 +100,20 @@ static void a_server_that_ends_or_refuses_is_an_error(void **state)
     surface_release(&s);
 }
 
+static void a_server_that_ends_while_its_lists_are_read_is_named_with_its_exit(void **state)
+{
+    struct err e = ERR_NONE;
+    struct surface s;
+
+    (void)state;
+    assert_false(fetch(&s, INITIALIZE "read c; echo no more tools >&2; exit 3", &e));
+    assert_int_equal(e.kind, ERR_PEER);
+    assert_string_equal(e.msg, "'/bin/sh' ended with exit code 3 before it responded to "
+                               "tools/list: no more tools");
+    assert_string_equal(e.hint, "-v shows its standard error");
+    surface_release(&s);
+}
+
 static void a_server_that_does_not_respond_in_time_is_an_error(void **state)
 {
     const struct log log = { .write = write_nothing, .level = LOG_ERROR };
@@ -127,6 +141,7 @@ int main(void)
         cmocka_unit_test(the_lists_of_a_process_are_read),
         cmocka_unit_test(secrets_of_the_surface_are_redacted),
         cmocka_unit_test(a_server_that_ends_or_refuses_is_an_error),
+        cmocka_unit_test(a_server_that_ends_while_its_lists_are_read_is_named_with_its_exit),
         cmocka_unit_test(a_server_that_does_not_respond_in_time_is_an_error),
     };
 
