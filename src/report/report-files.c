@@ -4,6 +4,7 @@
 
 #include "base/atomic-file.h"
 #include "base/mem.h"
+#include "base/work-tree.h"
 #include "report/verdict-github.h"
 #include "report/verdict-json.h"
 #include "report/verdict-junit.h"
@@ -95,6 +96,7 @@ static void open_output(struct report_file *f)
         break;
     case REPORT_SARIF:
         verdict_sarif_init(&f->output.sarif, &f->text);
+        f->output.sarif.folder = work_tree_folder(&f->output.sarif.arena);
         f->report = &f->output.sarif.report;
         break;
     }

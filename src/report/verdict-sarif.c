@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/term.h"
+#include "base/work-tree.h"
 #include "diff/contract-rules.h"
 #include "report/finding-text.h"
 #include "json/write.h"
@@ -59,7 +60,8 @@ static void write_uri(struct json_out *o, struct str path)
         json_out_key_str(o, STR("uriBaseId"), STR("%SRCROOT%"));
 }
 
-static void write_locations(struct json_out *o, const struct sarif_result *r)
+static void write_locations(struct verdict_sarif *s, struct json_out *o,
+                            const struct sarif_result *r)
 {
     if (!r->file.len || str_eq(r->file, STR("-")))
         return;
@@ -70,7 +72,8 @@ static void write_locations(struct json_out *o, const struct sarif_result *r)
     json_out_object(o);
     json_out_key(o, STR("artifactLocation"));
     json_out_object(o);
-    write_uri(o, r->file);
+    write_uri(o, str_starts(r->file, STR("/")) ? r->file
+                                               : work_tree_path(s->folder, r->file, &s->arena));
     json_out_end_object(o);
     json_out_key(o, STR("region"));
     json_out_object(o);
@@ -165,7 +168,7 @@ static struct str result_json(struct verdict_sarif *s, const struct sarif_result
     write_rule_id(s, &o, r->rule);
     json_out_key_str(&o, STR("level"), levels[r->severity]);
     write_message(&o, r->text);
-    write_locations(&o, r);
+    write_locations(s, &o, r);
     write_fingerprint(s, &o, r);
     json_out_end_object(&o);
     json = arena_str(&s->arena, buf_str(&text));

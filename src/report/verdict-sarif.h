@@ -2,9 +2,10 @@
  *
  * One run, one result for each failed call, each call with a warning, and each error or warning
  * of no call; errors come first. Notes are left out. A result has a location in the file that
- * the user named, at the line if it is known, because GitHub drops results without one; input
- * from standard input has none. Its fingerprint is made of rule, subject and path, and the
- * number of earlier results with the same: it stays if lines move.
+ * the user named, from the root of the git repository, at the line if it is known, because
+ * GitHub drops results without one; input from standard input has none. Its fingerprint is made
+ * of rule, subject and path, and the number of earlier results with the same: it stays if lines
+ * move.
  *
  * GitHub shows VERDICT_SARIF_MAX results of a run. If there are more, the last one says how
  * many are left out. Text of files and servers is escaped, and makes no links. */
@@ -29,6 +30,7 @@ struct verdict_sarif {
     struct buf *to;                       /* borrowed; complete after finish() */
     const struct verdict_report_run *run; /* set by begin() */
     struct str command, file;             /* of the first run */
+    struct str folder;                    /* set by the caller: work_tree_folder() */
     int exit_code;                        /* the highest one */
     struct verdict_sarif_results results[FINDING_WARNING + 1];
     struct map rules;        /* id to 1 + its index */

@@ -95,6 +95,19 @@ def test_reports_are_written(files):
     assert "three" in (files / "r.md").read_text() and "::error" in (files / "r.txt").read_text()
 
 
+def test_sarif_has_the_paths_from_the_root_of_the_repository(files):
+    folder = files / "servers" / "x"
+    folder.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q"], cwd=files, check=True)
+    (files / "b.jsonl").rename(folder / "b.jsonl")
+    mcpreel("diff", "--report", "sarif=r.sarif", "../../a.jsonl", "b.jsonl", cwd=folder)
+    mcpreel("diff", "--report", "sarif=mirror.sarif", "b.jsonl", "../../a.jsonl", cwd=folder)
+    for report, path in (("r.sarif", "a.jsonl"), ("mirror.sarif", "servers/x/b.jsonl")):
+        results = json.loads((folder / report).read_text())["runs"][0]["results"]
+        places = [result["locations"][0]["physicalLocation"]["artifactLocation"] for result in results]
+        assert places and all(place == {"uri": path, "uriBaseId": "%SRCROOT%"} for place in places), places
+
+
 def test_the_mirror_exchanges_added_and_removed(tmp_path):
     """Sessions in which the same calls repeat, so that there are many ways to align them."""
     for seed in range(20):
