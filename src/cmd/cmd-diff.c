@@ -633,10 +633,30 @@ static void begin_reports(struct diff_command *c, struct verdict_report_run *run
         contract_report_give_changes(&c->contract, &c->verdicts, &c->reports.report);
 }
 
+/* Returns the command that accepts the changes of a lock file; empty: there is none. The
+ * current version of a file that git has needs none. */
+static struct str accept_command(struct diff_command *c)
+{
+    const struct diff_side *before = &c->sides[BEFORE], *after = &c->sides[AFTER];
+    const struct contract_options_accept accept = { .app = c->app,
+                                                    .lock = before->path,
+                                                    .file = after->path,
+                                                    .target = &c->target,
+                                                    .source = after->name };
+
+    if (before->source != DIFF_LOCK || c->args->git || !c->changes.count)
+        return STR_NONE;
+    return contract_options_accept(&accept, &c->arena);
+}
+
 static bool end_reports(struct diff_command *c, int code, struct err *e)
 {
     const struct report_files_target target = report_target(c);
-    struct verdict_report_result result = { .totals = &c->verdicts, .exit_code = code };
+    const struct verdict_report_step accept = { STR("accept"), accept_command(c) };
+    struct verdict_report_result result = { .totals = &c->verdicts,
+                                            .exit_code = code,
+                                            .steps = &accept,
+                                            .step_count = accept.command.len != 0 };
 
     if (!c->reports.count)
         return true;

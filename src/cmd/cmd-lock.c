@@ -1,7 +1,6 @@
 /* cmd/cmd-lock.c - the lock command: writes a server's surface to a file, and compares a server
  * with it. */
 #include "base/atomic-file.h"
-#include "base/shell-split.h"
 #include "base/term.h"
 #include "cmd/command.h"
 #include "cmd/contract-options.h"
@@ -222,59 +221,18 @@ static struct report_files_target report_target(const struct lock_command *c)
                                          .arg = c->app };
 }
 
-static void add_word(struct buf *to, struct str word)
-{
-    buf_add_ch(to, ' ');
-    shell_quote(to, word);
-}
-
-/* Appends the server as it was given; without its secrets it can only be shown. */
-static void add_source(struct buf *to, const struct lock_command *c)
-{
-    struct buf words, line;
-
-    buf_init(&words, TEXT_MAX);
-    buf_init(&line, TEXT_MAX);
-    for (char *const *word = c->target.argv; word && *word; word++) {
-        add_word(&words, str_z(*word));
-        buf_printf(&line, "%s%s", line.len ? " " : "", *word);
-    }
-    if (!c->target.argv)
-        add_word(to, c->source);
-    else if (str_eq(buf_str(&line), c->source))
-        buf_add(to, buf_str(&words));
-    else
-        buf_printf(to, " %.*s", STR_ARG(c->source));
-    buf_release(&words);
-    buf_release(&line);
-}
-
-/* The command that accepts all changes. A lock file is not locked, but copied. */
 static struct str accept_command(struct lock_command *c)
 {
-    struct str command;
-    struct buf text;
+    const struct contract_options_accept accept = { .app = c->app,
+                                                    .lock = c->path,
+                                                    .file = c->recording,
+                                                    .target = &c->target,
+                                                    .source = c->source,
+                                                    .protocol_version =
+                                                        c->args->protocol_version,
+                                                    .session = c->args->session };
 
-    buf_init(&text, TEXT_MAX);
-    if (c->recording && contract_options_is_lock(c->app, c->recording)) {
-        buf_add(&text, STR("cp"));
-        add_word(&text, str_z(c->recording));
-        add_word(&text, str_z(c->path));
-    } else {
-        buf_add(&text, STR("mcpreel lock"));
-        if (c->args->protocol_version)
-            buf_printf(&text, " --protocol-version %s", c->args->protocol_version);
-        if (c->args->session)
-            buf_printf(&text, " --session %lld", (long long)c->args->session);
-        add_word(&text, str_z(c->path));
-        buf_add(&text, c->target.argv     ? STR(" --")
-                       : c->target.remote ? STR(" --url")
-                                          : STR_NONE);
-        add_source(&text, c);
-    }
-    command = arena_str(&c->arena, buf_str(&text));
-    buf_release(&text);
-    return command;
+    return contract_options_accept(&accept, &c->arena);
 }
 
 static bool write_reports(struct lock_command *c, const struct contract_report *r,

@@ -2,9 +2,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/shell-split.h"
 #include "diff/lock-file.h"
 
-enum { DATE = 10, HEAD = 4096 };
+enum { DATE = 10, HEAD = 4096, COMMAND_MAX = 1 << 20 };
 
 const struct option_choice contract_options_fail_on[] = {
     { .name = "breaking", .value = CONTRACT_BREAKING },
@@ -138,4 +139,60 @@ void contract_options_allow(const struct app *app, struct contract_changes *chan
         log_printf(app->log, LOG_WARN,
                    "%zu entr%s of 'allow' ha%s ended and allow%s nothing any more", ended,
                    ended == 1 ? "y" : "ies", ended == 1 ? "s" : "ve", ended == 1 ? "s" : "");
+}
+
+static void add_word(struct buf *to, struct str word)
+{
+    buf_add_ch(to, ' ');
+    shell_quote(to, word);
+}
+
+/* Appends the server as it was given; without its secrets it can only be shown. */
+static void add_server(struct buf *to, const struct contract_options_accept *o)
+{
+    struct buf words, line;
+
+    buf_init(&words, COMMAND_MAX);
+    buf_init(&line, COMMAND_MAX);
+    for (char *const *word = o->target->argv; word && *word; word++) {
+        add_word(&words, str_z(*word));
+        buf_printf(&line, "%s%s", line.len ? " " : "", *word);
+    }
+    if (!o->target->argv)
+        add_word(to, o->source);
+    else if (str_eq(buf_str(&line), o->source))
+        buf_add(to, buf_str(&words));
+    else
+        buf_printf(to, " %.*s", STR_ARG(o->source));
+    buf_release(&words);
+    buf_release(&line);
+}
+
+/* A lock file is not locked, but copied. */
+struct str contract_options_accept(const struct contract_options_accept *o, struct arena *a)
+{
+    struct str command;
+    struct buf text;
+
+    buf_init(&text, COMMAND_MAX);
+    if (o->file && contract_options_is_lock(o->app, o->file)) {
+        buf_add(&text, STR("cp"));
+        add_word(&text, str_z(o->file));
+        add_word(&text, str_z(o->lock));
+    } else {
+        buf_add(&text, STR("mcpreel lock"));
+        if (o->protocol_version)
+            buf_printf(&text, " --protocol-version %s", o->protocol_version);
+        if (o->session)
+            buf_printf(&text, " --session %lld", (long long)o->session);
+        add_word(&text, str_z(o->lock));
+        buf_add(&text, o->file ? STR_NONE : o->target->argv ? STR(" --") : STR(" --url"));
+        if (o->file)
+            add_word(&text, str_z(o->file));
+        else
+            add_server(&text, o);
+    }
+    command = arena_str(a, buf_str(&text));
+    buf_release(&text);
+    return command;
 }

@@ -5,6 +5,7 @@
 #include "cmd/option.h"
 #include "diff/contract.h"
 #include "runtime/app.h"
+#include "runtime/peer.h"
 
 /* Choices of --fail-on (enum contract_fail_on) and --profile (enum contract_profile). */
 extern const struct option_choice contract_options_fail_on[];
@@ -27,6 +28,20 @@ void contract_options_warn(const struct app *app, const struct surface *s, struc
 bool contract_options_check_lists(const struct surface *before, const struct surface *after,
                                   struct str after_name, bool is_live,
                                   struct err *e) MUST_CHECK;
+
+/* What a lock file was compared with. Borrowed. */
+struct contract_options_accept {
+    const struct app *app;
+    const char *lock;                 /* the lock file */
+    const char *file;                 /* a recording or another lock file; NULL: a server */
+    const struct peer_target *target; /* of the server */
+    struct str source;                /* command line or URL of the server, without secrets */
+    const char *protocol_version;     /* NULL: not given */
+    int64_t session;                  /* 0: not given */
+};
+
+/* Returns the command that writes the lock file anew, and so accepts all changes. */
+struct str contract_options_accept(const struct contract_options_accept *o, struct arena *a);
 
 /* Applies the entries of `allow` as of today; warns about those that have ended. */
 void contract_options_allow(const struct app *app, struct contract_changes *changes,

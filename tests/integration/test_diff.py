@@ -216,6 +216,22 @@ def test_the_command_that_accepts_changes_can_be_copied(tmp_path):
     mcpreel("lock", "--check", "my lock.json", "--", sys.executable, "my server.py", cwd=tmp_path)
 
 
+def test_a_report_of_diff_has_the_command_that_accepts_changes_of_a_lock_file(tmp_path):
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "b", session(tool("look")))
+    (tmp_path / "my server.py").write_text(LISTS_NOTHING)
+    mcpreel("lock", "my lock.json", "a", cwd=tmp_path)
+    mcpreel("lock", "other.json", "b", cwd=tmp_path)
+    for side, command in ((["b"], "mcpreel lock 'my lock.json' b"), (["other.json"], "cp other.json 'my lock.json'"),
+                          (["--", sys.executable, "my server.py"], f"mcpreel lock 'my lock.json' -- {sys.executable} 'my server.py'")):
+        mcpreel("diff", "--force", "--report", "markdown=m", "my lock.json", *side, cwd=tmp_path)
+        assert f"accept: `{command}`\n" in (tmp_path / "m").read_text()
+    # A recording is not accepted by a command; nothing is to be accepted where nothing changed.
+    for sides in (["a", "b"], ["a", "--", sys.executable, "my server.py"], ["my lock.json", "a"]):
+        mcpreel("diff", "--force", "--report", "markdown=m", *sides, cwd=tmp_path)
+        assert "accept" not in (tmp_path / "m").read_text()
+
+
 def test_a_list_that_fails_now_passes_no_gate(tmp_path):
     """Neither of a live server, nor in a recording; without a gate it is a call that fails."""
     write_messages(tmp_path / "a", session(tool("find")))
