@@ -11,11 +11,15 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/term.h"
 #include "format/attack-notes.h"
 #include "trace/limits.h"
+#include "json/meta-schema.h"
 
 /* Limits of ThoughtJack. */
 enum { FILE_BYTES_MAX = 10 << 20, DEPTH_MAX = 64 };
+
+enum { WARNINGS_MAX = 64 << 10 }; /* further ones are not printed */
 static const size_t items_max[SURFACE_LISTS] = {
     [SURFACE_TOOL] = 1000,
     [SURFACE_RESOURCE] = 1000,
@@ -32,6 +36,7 @@ struct thoughtjack {
     const struct format_options *options;
     struct yaml_out o;
     struct arena arena;   /* of the current response */
+    struct buf warnings;  /* about single tools, one in a line */
     struct json response; /* the current one */
 };
 
@@ -42,6 +47,7 @@ static void *thoughtjack_begin(const struct format_options *options)
     t->options = options;
     attack_model_init(&t->model);
     json_init(&t->response);
+    buf_init(&t->warnings, WARNINGS_MAX);
     return t;
 }
 
@@ -478,20 +484,53 @@ static bool has_directive(struct json_val v)
     return false;
 }
 
+static void put_any_object(struct thoughtjack *t)
+{
+    yaml_out_key(&t->o, STR("inputSchema"));
+    yaml_out_open(&t->o);
+    yaml_out_key_plain(&t->o, STR("type"), STR("object"));
+    yaml_out_close(&t->o);
+}
+
+static void add_warning(struct thoughtjack *t, struct str tool, struct str why)
+{
+    buf_add(&t->warnings, STR("the input schema of the tool '"));
+    term_escape(&t->warnings, tool, TERM_ONE_LINE);
+    buf_printf(&t->warnings,
+               "' is no valid JSON Schema: %.*s; it accepts any object in the file\n",
+               STR_ARG(why));
+}
+
+/* ThoughtJack rejects a file with an invalid schema. */
+static void put_checked_schema(struct thoughtjack *t, const struct attack_item *item,
+                               struct json_val schema)
+{
+    struct buf why;
+
+    buf_init(&why, LIMIT_LINE);
+    if (json_meta_schema_check(schema, &why)) {
+        yaml_out_key(&t->o, STR("inputSchema"));
+        yaml_out_json(&t->o, schema);
+    } else {
+        add_warning(t, item->key, buf_str(&why));
+        yaml_out_comment(&t->o, "the recorded schema is not valid: %.*s",
+                         STR_ARG(buf_str(&why)));
+        put_any_object(t);
+    }
+    buf_release(&why);
+}
+
 static void put_input_schema(struct thoughtjack *t, const struct attack_item *item)
 {
     struct json_val schema = json_get(item->def, STR("inputSchema"));
     const bool is_object = json_type(schema) == JSON_OBJECT && json_count(schema);
 
-    yaml_out_key(&t->o, STR("inputSchema"));
     if (is_object && !has_directive(schema)) {
-        yaml_out_json(&t->o, schema);
+        put_checked_schema(t, item, schema);
         return;
     }
     t->notes.count[is_object ? ATTACK_DIRECTIVE : ATTACK_NO_SCHEMA]++;
-    yaml_out_open(&t->o);
-    yaml_out_key_plain(&t->o, STR("type"), STR("object"));
-    yaml_out_close(&t->o);
+    put_any_object(t);
 }
 
 static void put_text_member(struct thoughtjack *t, const struct attack_item *item,
@@ -690,6 +729,7 @@ static void put_attack(struct thoughtjack *t)
 {
     const struct attack_items *tools = &t->model.items[SURFACE_TOOL];
     const struct attack_notes notes = t->notes;
+    const size_t warnings = t->warnings.len;
     bool any_called = false;
 
     for (size_t i = 0; i < tools->count; i++)
@@ -701,6 +741,7 @@ static void put_attack(struct thoughtjack *t)
             put_attacked_tool(t, &tools->at[i]);
     yaml_out_close(&t->o);
     t->notes = notes;
+    t->warnings.len = warnings;
 }
 
 static void put_phases(struct thoughtjack *t)
@@ -772,6 +813,17 @@ static void warn_limits(const struct thoughtjack *t, size_t bytes)
                    DEPTH_MAX, t->o.deepest);
 }
 
+static void log_warnings(const struct thoughtjack *t)
+{
+    struct str rest = buf_str(&t->warnings);
+
+    while (rest.len) {
+        struct str line = str_cut(&rest, '\n');
+
+        log_printf(t->options->log, LOG_WARN, "%.*s", STR_ARG(line));
+    }
+}
+
 static void write_document(struct thoughtjack *t, struct buf *to)
 {
     const size_t before = to->len;
@@ -791,6 +843,7 @@ static void write_document(struct thoughtjack *t, struct buf *to)
         return;
     attack_notes_check_phase(&t->model, t->options);
     attack_notes_log(&t->notes, t->options->log);
+    log_warnings(t);
     warn_limits(t, to->len - before);
 }
 
@@ -804,6 +857,7 @@ static void thoughtjack_end(void *state, struct buf *to)
     attack_model_release(&t->model);
     json_release(&t->response);
     arena_release(&t->arena);
+    buf_release(&t->warnings);
     free(t);
 }
 

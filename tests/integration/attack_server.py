@@ -7,6 +7,8 @@ import json
 import re
 import subprocess
 
+import jsonschema
+
 LOADER = """
 import json, sys, yaml
 Loader = yaml.SafeLoader if "--pure" in sys.argv else yaml.CSafeLoader
@@ -90,6 +92,7 @@ def check_tool(item):
     only(item["tool"], ["name", "description", "inputSchema"])
     assert item["tool"]["name"] and item["tool"]["description"] and isinstance(item["tool"]["inputSchema"], dict)
     assert not re.search(r'"\$(include|file|generate)":', json.dumps(item["tool"]["inputSchema"]))
+    jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA).validate(item["tool"]["inputSchema"])
     check_response(item["response"], "content", check_content, ["isError"])
 
 

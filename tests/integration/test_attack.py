@@ -390,6 +390,25 @@ def test_a_rejected_conversion_warns_of_nothing(run, mcpreel, tmp_path):
     assert not (tmp_path / "a.yaml").exists()
 
 
+@pytest.mark.parametrize("style", ["simple", "phased"])
+@pytest.mark.parametrize("schema,why", [
+    ({"type": "nonsense"}, "$.type is not one of"),
+    ({"required": "a"}, "$.required must be an array"),
+    ({"properties": []}, "$.properties must be an object"),
+    ({"minProperties": -1}, "$.minProperties must be at least 0"),
+    ({"properties": {"n": {"exclusiveMinimum": True}}}, "$.properties.n.exclusiveMinimum must be a number"),
+])
+def test_an_invalid_schema_is_replaced_with_a_warning(convert, load, schema, why, style):
+    session = Session([tool("bad", inputSchema=schema), tool("good", inputSchema={"type": "object", "required": ["a"]})])
+    session.call("bad", "x")
+    text, printed = convert(session, "--style", style)
+    config, = load(text)
+    assert [item["tool"]["inputSchema"] for item in config.get("baseline", config)["tools"]] == \
+        [{"type": "object"}, {"type": "object", "required": ["a"]}]
+    assert printed.count("the input schema of the tool 'bad' is no valid JSON Schema: " + why) == 1
+    assert "# the recorded schema is not valid: " + why in text and "'good'" not in printed
+
+
 def test_limits_of_the_reader_are_warnings(convert):
     deep = {}
     for _ in range(100):
