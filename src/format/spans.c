@@ -5,12 +5,16 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "mcp/method.h"
+#include "wire/url.h"
 
 /* Numbers of spans: an operation's span has twice its number, that of its first request, if it
  * is apart, one more. */
 enum { ROOT_NUMBER = 0 };
 
 #define STATE_KEY "mplp"
+#define PROMPT_VARIABLE "gen_ai.prompt.variable."
+
+enum { PROMPT_VARIABLES_MAX = 16 };
 
 enum { FLAG_SAMPLED = 1 };
 
@@ -77,12 +81,26 @@ static void note_process(struct spans *s, const struct record *r)
         note_end(s, SPAN_FAILED);
 }
 
+/* Takes host and port from the server's URL; `upstream` may be a command, too. */
+static void note_address(struct spans *s, struct str upstream)
+{
+    struct err ignored = ERR_NONE;
+    struct url url;
+
+    s->address = STR_NONE;
+    if (!str_starts(upstream, STR("http")) || !url_parse(&url, upstream, &ignored))
+        return;
+    s->address = arena_str(&s->texts, url.authority.host);
+    s->port = url_port(&url);
+}
+
 static void note_header(struct spans *s, const struct record *r)
 {
     span_parties_begin_recording(&s->parties);
     if (!s->label.len)
         s->label = arena_str(&s->texts, r->header.name);
     s->transport = arena_str(&s->texts, r->header.transport);
+    note_address(s, r->header.upstream);
     if (r->has & HAS_WALL && !s->start_known) {
         s->start_known = true;
         s->start_wall_us = r->wall_us - (r->has & HAS_US ? r->us : 0);
@@ -209,6 +227,10 @@ static void add_network(struct spans *s, struct span *span, const struct operati
     add_text(s, span, "network.transport", http ? STR("tcp") : STR("pipe"));
     if (http)
         add_text(s, span, "network.protocol.name", STR("http"));
+    if (http && s->address.len && op->dir == TO_SERVER && span->kind == SPAN_CLIENT) {
+        add_text(s, span, "server.address", s->address);
+        add_number(span, "server.port", SPAN_INT, s->port);
+    }
 }
 
 /* The id of a session is never recorded; ours has the number of the session in its trace. The
@@ -319,6 +341,32 @@ static void add_outcome(struct spans *s, struct span *span, const struct operati
         add_number(span, "http.response.status_code", SPAN_INT, (int64_t)op->status);
 }
 
+/* Further ones are in the arguments only. */
+static void add_prompt_variables(struct spans *s, struct span *span, struct str arguments)
+{
+    struct json_fault fault;
+    struct json_iter it;
+    struct json doc;
+
+    json_init(&doc);
+    if (arguments.len && json_scan(&doc, arguments, &fault)) {
+        it = json_each(json_root(&doc));
+        for (size_t n = 0; n < PROMPT_VARIABLES_MAX && json_next(&it);) {
+            struct str name = clean_text(s, json_text(it.key, &s->scratch));
+            struct str value = arena_str(&s->scratch, json_text(it.value, &s->scratch));
+
+            if (json_type(it.value) != JSON_STRING || !name.len ||
+                str_find(name, '\0') < name.len)
+                continue;
+            add_text(s, span,
+                     arena_printf(&s->scratch, PROMPT_VARIABLE "%.*s", STR_ARG(name)).at,
+                     value);
+            n++;
+        }
+    }
+    json_release(&doc);
+}
+
 static void add_payloads(struct spans *s, struct span *span, const struct operation *op,
                          const struct span_draft *draft)
 {
@@ -330,6 +378,8 @@ static void add_payloads(struct spans *s, struct span *span, const struct operat
         add_json(span, "gen_ai.tool.call.arguments", draft->arguments);
         add_json(span, "gen_ai.tool.call.result", draft->result);
     } else {
+        if (str_eq(op->method, STR("prompts/get")))
+            add_prompt_variables(s, span, draft->arguments);
         add_json(span, "mcpreel.arguments", draft->arguments);
         add_json(span, "mcpreel.result", draft->result);
     }

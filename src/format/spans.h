@@ -35,7 +35,7 @@ struct span_attribute {
     int64_t number;  /* SPAN_INT, SPAN_BOOL; microseconds of SPAN_MS */
 };
 
-enum { SPAN_ATTRIBUTES_MAX = 40 };
+enum { SPAN_ATTRIBUTES_MAX = 64 };
 
 struct span {
     struct uuid id, parent; /* in the trace of the recording; the root has no parent */
@@ -110,6 +110,8 @@ struct spans {
     struct arena scratch, texts;
     struct str label;          /* of the recording; may be empty */
     struct str transport;      /* in the header; may be empty */
+    struct str address;        /* host in the server's URL; empty: unknown */
+    int port;                  /* valid with `address` */
     struct str client, server; /* names that came first */
     struct str protocol;       /* the latest; may be empty */
     bool start_known;

@@ -222,6 +222,45 @@ def test_the_operations_of_the_stories_are_valid_traces(run, mcpreel, tmp_path):
     assert [sampling[f"mplp.{k}"] for k in ("llm.model", "llm.tokens_in", "llm.tokens_out", "tokens_used")] == ["m", 3, 4, 7]
 
 
+def attributes_of(run, mcpreel, path, *options):
+    """The attributes of each span, by its name."""
+    document = json.loads(ok(run, mcpreel, "-q", "convert", path, "--to", "otlp", "-o", "-", *options).out)
+    spans = [span for resource in document["resourceSpans"] for scope in resource["scopeSpans"] for span in scope["spans"]]
+    return {span["name"]: {one["key"]: one["value"] for one in span["attributes"]} for span in spans}
+
+
+def prompt_session(tmp_path, upstream, arguments):
+    lines = [{"type": "header", "version": "1.0", "recorded_at": "2027-01-15T08:00:00.000Z", "upstream": upstream, "thoughtjack_version": "0.3.0",
+              "transport": "http", "us": 0}]
+    for direction, body in (("c2s", {"id": 1, "method": "prompts/get", "params": {"name": "greet", "arguments": arguments}}),
+                            ("s2c", {"id": 7, "method": "roots/list"}), ("s2c", {"id": 1, "result": {"messages": []}})):
+        lines.append({"type": "message", "seq": len(lines), "ts": stamp(START), "us": len(lines), "dir": direction, "msg": {"jsonrpc": "2.0", **body}})
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path / "a.jsonl"
+
+
+@pytest.mark.parametrize("upstream,address", [
+    ("https://mcp.example.com/mcp?a=1", ("mcp.example.com", "443")), ("http://[::1]:8080/mcp", ("::1", "8080")), ("http-server --port 1", None),
+])
+def test_the_servers_url_is_its_address(run, mcpreel, tmp_path, upstream, address):
+    found = attributes_of(run, mcpreel, prompt_session(tmp_path, upstream, {}))
+    sent, received = found["prompts/get greet"], found["roots/list"]
+    assert (sent.get("server.address"), sent.get("server.port")) == \
+        ((None, None) if address is None else ({"stringValue": address[0]}, {"intValue": address[1]}))
+    assert not [key for key in received if key.startswith("server.")]
+
+
+def test_arguments_of_a_prompt_are_variables(run, mcpreel, tmp_path):
+    path = prompt_session(tmp_path, "http://h/", {"name": "Ada \ud83d", "é b": "x", "n": 1, "": "y", "\0": "z"})
+    prefix = "gen_ai.prompt.variable."
+    sent = attributes_of(run, mcpreel, path, "--payloads")["prompts/get greet"]
+    assert {key: value for key, value in sent.items() if key.startswith(prefix)} == \
+        {prefix + "name": {"stringValue": "Ada \ufffd\ufffd\ufffd"}, prefix + "é b": {"stringValue": "x"}}
+    assert not [key for key in attributes_of(run, mcpreel, path)["prompts/get greet"] if key.startswith(prefix)]
+    many = prompt_session(tmp_path, "http://h/", {str(n): "x" for n in range(100)})
+    assert len([key for key in attributes_of(run, mcpreel, many, "--payloads")["prompts/get greet"] if key.startswith(prefix)]) == 16
+
+
 def test_options_of_a_trace_are_checked(run, mcpreel, tmp_path):
     path = Session(1).write(tmp_path / "a.jsonl")
     uuid = "550e8400-e29b-41d4-a716-446655440000"
