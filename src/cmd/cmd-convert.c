@@ -638,8 +638,8 @@ static int trace_run(const struct app *app, const void *options, const struct op
     const struct convert_args *args = options;
     struct operands files = *in;
 
-    if (!args->recording) {
-        err_set(e, ERR_USAGE, "no file to import");
+    if (!args->recording || !args->out_trace) {
+        err_set(e, ERR_USAGE, args->recording ? "no file to write" : "no file to import");
         err_hint(e, "name one: mcpreel trace import-mcp --input FILE --out-trace OUT");
         return EXIT_USAGE;
     }

@@ -36,6 +36,9 @@ static bool report_too_large(const struct writer *w, struct err *e)
 {
     err_set(e, ERR_LIMIT, "cannot write '%s': the format '%s' holds %zu MB at most",
             w->file.path, w->format->name, LIMIT_LINE >> 20);
+    if (!w->format->open)
+        return err_hint(e, "it is made of all calls at the end: convert a recording with fewer "
+                           "calls");
     return err_hint(e, "a format with one message per line has no limit: "
                        "mcpreel convert FILE -o OUT.jsonl");
 }

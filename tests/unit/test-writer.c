@@ -127,20 +127,30 @@ static const struct format too_large = {
     .name = "document", .begin = document_begin, .put = document_put, .end = large_end
 };
 
-static void the_format_decides_about_a_too_large_document(void **state)
+static void write_too_large(const struct format *format, const char *hint)
 {
     struct err e = ERR_NONE;
     struct writer w;
 
-    (void)state;
-    assert_true(writer_open(&w, &sys_real, "file", false, &too_large, NULL, &e));
+    assert_true(writer_open(&w, &sys_real, "file", false, format, NULL, &e));
     assert_false(writer_finish(&w, &e));
     assert_int_equal(e.kind, ERR_LIMIT);
     assert_string_equal(e.msg,
                         "cannot write 'file': the format 'document' holds 96 MB at most");
-    assert_string_equal(e.hint, "a format with one message per line has no limit: "
-                                "mcpreel convert FILE -o OUT.jsonl");
+    assert_string_equal(e.hint, hint);
     assert_int_equal(access("file", F_OK), -1);
+}
+
+static void the_format_decides_about_a_too_large_document(void **state)
+{
+    struct format readable = too_large;
+
+    (void)state;
+    readable.open = cassette_format.open;
+    write_too_large(&readable, "a format with one message per line has no limit: "
+                               "mcpreel convert FILE -o OUT.jsonl");
+    write_too_large(&too_large, "it is made of all calls at the end: convert a recording with "
+                                "fewer calls");
 }
 
 static void an_atomic_file_appears_when_it_is_complete(void **state)
