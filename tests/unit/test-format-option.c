@@ -39,7 +39,7 @@ static void an_input_must_have_a_format_that_can_be_read(void **state)
     assert_string_equal(e.msg,
                         "'csv' is a format that can only be written, not one of "
                         "recording, trace, jsonrpc, inspector, streamable-http, http-sse, "
-                        "cassette, har");
+                        "cassette, har, mcporter");
 }
 
 int main(void)
