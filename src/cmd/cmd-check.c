@@ -213,14 +213,14 @@ static void add_findings(struct buf *to, const struct checked_file *f)
     add_unjudged(to, &f->definitions.unjudged);
 }
 
-/* "left out: line 4, lines 7 to 9" */
+/* "dropped: line 4, lines 7 to 9" */
 static void add_skipped(struct buf *to, const struct reader_damage *d)
 {
     if (d->decompress_failed)
-        buf_add(to, STR("  left out: data that cannot be decompressed\n"));
+        buf_add(to, STR("  dropped: data that cannot be decompressed\n"));
     if (!d->lines)
         return;
-    buf_add(to, STR("  left out: "));
+    buf_add(to, STR("  dropped: "));
     for (size_t i = 0; i < d->range_count && i < READER_DAMAGE_RANGES; i++) {
         buf_printf(to, i ? ", line" : "line");
         if (d->ranges[i].first < d->ranges[i].last)
@@ -261,7 +261,7 @@ static void add_copy(struct buf *to, const struct checked_file *f)
         before = ", ";
     }
     if (loss_is_any(&f->repair.loss)) {
-        buf_add(to, STR("; left out: "));
+        buf_add(to, STR("; dropped: "));
         loss_add_text(to, &f->repair.loss);
     }
     buf_add_ch(to, '\n');

@@ -308,7 +308,7 @@ static int reject_loss(const struct conversion *c, struct err *e)
     buf_init(&text, CONVERT_TEXT_MAX);
     loss_add_text(&text, &c->loss);
     err_set(e, ERR_INPUT, "'%s' cannot keep %.*s", c->format->name, STR_ARG(buf_str(&text)));
-    err_hint(e, "nothing was written; without --lossless this is left out");
+    err_hint(e, "nothing was written; without --lossless convert drops this");
     buf_release(&text);
     return EXIT_FINDINGS;
 }

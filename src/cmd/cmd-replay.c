@@ -110,7 +110,7 @@ static const struct option replay_options[] = {
       .preset = "instant",
       .thoughtjack_env = true,
       .offset = offsetof(struct replay_args, time_scale),
-      .help = "answer at once, with the recorded delays, or with N times these: scaled:N" },
+      .help = "respond at once, with the recorded delays, or with N times these: scaled:N" },
     { .name = "on-unmatched",
       .arg = "ACTION",
       .type = OPTION_CHOICE,
@@ -324,7 +324,7 @@ static bool choose_options(struct replay_command *r, bool seed, struct err *e)
     if (args->record.mode == RECORD_MODE_APPEND && on_miss >= 0 &&
         on_miss != ON_MISS_PASSTHROUGH) {
         err_set(e, ERR_USAGE, "--record-mode append cannot be combined with --on-unmatched");
-        return err_hint(e, "with append the server answers unmatched requests");
+        return err_hint(e, "with append, the server responds to unmatched requests");
     }
     if (args->record.mode == RECORD_MODE_APPEND)
         on_miss = ON_MISS_PASSTHROUGH;
@@ -334,7 +334,7 @@ static bool choose_options(struct replay_command *r, bool seed, struct err *e)
         err_set(e, ERR_USAGE, "--fail-at-end cannot be combined with --%s",
                 args->record.mode == RECORD_MODE_APPEND ? "record-mode append"
                                                         : "on-unmatched passthrough");
-        return err_hint(e, "with passthrough the server answers unmatched requests");
+        return err_hint(e, "with passthrough, the server responds to unmatched requests");
     }
     if (args->record.mode == RECORD_MODE_APPEND && args->order == ORDER_TOTAL) {
         err_set(e, ERR_USAGE, "--record-mode append cannot be combined with --order total");
@@ -380,8 +380,7 @@ static bool load_recording(struct replay_command *r, const char *path, struct er
     index_finish(&r->index);
     http_index_finish(&r->http_index);
     if (!l.messages)
-        log_printf(app->log, LOG_WARN, "'%s' has no messages; no request can be answered",
-                   path);
+        log_printf(app->log, LOG_WARN, "'%s' has no messages; no request can match", path);
     if (l.has_header && !l.has_footer &&
         message_file_format(&r->message_file) == &recording_format)
         log_printf(app->log, LOG_INFO, "'%s' has no footer; its recorder did not end properly",
@@ -733,7 +732,7 @@ static const struct command_example replay_examples[] = {
     { "mcpreel replay --match sequential session.jsonl",
       "match in recorded order if params differ" },
     { "mcpreel replay --ignore-paths '$.params.arguments.query' session.jsonl",
-      "the query of a call may be another one" },
+      "calls match with any query" },
     { "mcpreel replay --match search=fuzzy session.jsonl",
       "calls of the tool search match the most similar call" },
     { "mcpreel replay --timing realistic --strict-unused session.jsonl",
@@ -756,8 +755,8 @@ const struct command cmd_replay = {
     .summary = "serve a recording as a mock server",
     .usage = replay_usage,
     .about =
-        "Serves a recording as an MCP server. --match selects the recorded request that "
-        "answers a live one:\n\n"
+        "Serves a recording as an MCP server. --match selects the recorded request whose "
+        "response a live one gets:\n\n"
         "  by-request  one with equal method and params, in any order; without\n"
         "              one it is a miss (default)\n"
         "  sequential  as by-request; without one the oldest unused request of the\n"

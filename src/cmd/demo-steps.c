@@ -136,7 +136,7 @@ void demo_steps_add_recorded(const struct demo_steps *s, const struct demo_clien
 
 static void add_replay(const struct demo_steps *s)
 {
-    add_heading(s, "2", "Replay: mcpreel answers from the recording, without the server");
+    add_heading(s, "2", "Replay: mcpreel responds from the recording, without the server");
     add_command(s, WORDS(s->self, "replay", s->file));
 }
 

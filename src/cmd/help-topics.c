@@ -186,7 +186,7 @@ const struct help_topic help_topics[] = {
       .section = "MATCHING",
       .summary = "how replay matches requests",
       .text =
-          "'replay' answers each request with the response of a recorded one. --match "
+          "'replay' responds to each request as to a recorded one. --match "
           "selects that one:\n\n"
           "  by-request  an unused request with equal method and parameters, in\n"
           "              any order; without one it is a miss (default)\n"

@@ -11,19 +11,19 @@ static const char *const texts[ATTACK_NOTES] = {
     [ATTACK_INFERRED_OTHER] = "resources and prompts that are in no list were inferred from "
                               "requests",
     [ATTACK_NO_SCHEMA] = "tools without a usable input schema accept any object",
-    [ATTACK_DIRECTIVE] = "input schemas were left out: they have keys that ThoughtJack would "
+    [ATTACK_DIRECTIVE] = "input schemas were dropped: they have keys that ThoughtJack would "
                          "execute ($include, $file, $generate)",
-    [ATTACK_NAMELESS] = "tools, resources and prompts with an empty name were left out",
+    [ATTACK_NAMELESS] = "tools, resources and prompts with an empty name were dropped",
     [ATTACK_CONTENT] = "content items became text that names them: the format has no such type",
     [ATTACK_NO_CONTENT] = "responses without content became an empty text: the format needs an "
                           "item",
-    [ATTACK_STRUCTURED] = "members of results other than the content were left out",
-    [ATTACK_MEMBERS] = "members of definitions were left out: the format does not have them",
+    [ATTACK_STRUCTURED] = "members of results other than the content were dropped",
+    [ATTACK_MEMBERS] = "members of definitions were dropped: the format does not have them",
     [ATTACK_RPC_ERROR] = "JSON-RPC errors became results with the message of the error",
     [ATTACK_ERROR_IN_SEQUENCE] = "results of a sequence are errors; some versions of "
                                  "ThoughtJack ignore isError there",
-    [ATTACK_TEMPLATE] = "resource templates were left out: the format does not have them",
-    [ATTACK_REPEATED] = "responses were left out: equal requests had different ones, and the "
+    [ATTACK_TEMPLATE] = "resource templates were dropped: the format does not have them",
+    [ATTACK_REPEATED] = "responses were dropped: equal requests had different ones, and the "
                         "format has the first only",
 };
 

@@ -728,7 +728,7 @@ static void note_what_is_missing(const struct har_reading *h, struct json_val en
     size_t at = json_offset(entries);
 
     if (h->out->left_out)
-        format_note(h->w, at, "entries that are not MCP, left out: %llu of %zu",
+        format_note(h->w, at, "entries that are not MCP, dropped: %llu of %zu",
                     (unsigned long long)h->out->left_out, h->count);
     if (h->in_files)
         format_note(h->w, at,

@@ -290,7 +290,7 @@ static void add_details(const struct markdown *s, struct buf *to, size_t start)
 
         if (to->len - start + q->params.len + q->result.len > DOCUMENT_MAX) {
             buf_printf(to,
-                       "\nThe details of the other %zu requests are left out: the document "
+                       "\nThe details of the other %zu requests are dropped: the document "
                        "would be larger than an issue can be.\n",
                        s->count - i);
             return;

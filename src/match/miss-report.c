@@ -273,7 +273,7 @@ static void write_rejection(struct miss_report *why, const struct index_rejectio
     }
     json_out_key_int(data, STR("http_status"), how->http_status);
     buf_printf(&why->log_line,
-               how->by_mcpreel ? ", which mcpreel itself answered with HTTP %u"
+               how->by_mcpreel ? ", which mcpreel itself rejected with HTTP %u"
                                : ", which the server rejected with HTTP %u",
                how->http_status);
 }

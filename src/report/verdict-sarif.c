@@ -324,7 +324,7 @@ static void write_results(struct verdict_sarif *s, struct json_out *o)
         const struct sarif_result rest = { .rule = STR("truncated"),
                                            .severity = FINDING_WARNING,
                                            .text = arena_printf(
-                                               &a, "%llu more results are left out",
+                                               &a, "%llu more results are not in this log",
                                                (unsigned long long)omitted),
                                            .file = s->file };
 

@@ -324,7 +324,7 @@ static void log_error_response(struct http_clients *s, const struct http_exchang
                                const struct action *a)
 {
     if (a->status >= REFUSED && !s->observer)
-        log_printf(s->driver->app->log, LOG_DEBUG, "answered a %.*s request with %u: %.*s",
+        log_printf(s->driver->app->log, LOG_DEBUG, "responded to a %.*s request with %u: %.*s",
                    STR_ARG(x->head->method), a->status, STR_ARG(a->text));
 }
 

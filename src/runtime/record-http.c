@@ -277,7 +277,7 @@ static void on_local_response(void *to, struct http_relay_exchange *p, unsigned 
                            now(s));
     exchange_of(p)->local_error = arena_str(&exchange_of(p)->arena, str_z(text));
     log_printf(s->session.output.app->log, status >= 500 ? LOG_WARN : LOG_DEBUG,
-               "answered an HTTP request with %u: %s", status, text);
+               "responded to an HTTP request with %u: %s", status, text);
 }
 
 static enum http_recorder_by ended_by(enum http_relay_cause by)

@@ -210,11 +210,12 @@ static void propose_rebind(struct verify *s, uint32_t call)
         return;
     buf_init(&word, REASON_MAX);
     shell_quote(&word, path);
-    judge_hint(&s->judge,
-               arena_printf(&s->judge.arena,
-                            "the request repeats a value in whose place the server returned "
-                            "another one: --rebind %.*s sends the live one",
-                            STR_ARG(buf_str(&word))));
+    judge_hint(
+        &s->judge,
+        arena_printf(&s->judge.arena,
+                     "the request repeats a recorded value, but the live server returned "
+                     "another one: --rebind %.*s sends that",
+                     STR_ARG(buf_str(&word))));
     buf_release(&word);
 }
 

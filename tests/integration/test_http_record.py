@@ -587,7 +587,7 @@ def test_an_unreachable_server_gives_a_response_and_a_log_line(upstream, record)
     assert messages(lines) == [call(1), call("two")]
     assert [(a["status"], a["by"]) for a in records_of(lines, "http", ev="response")] == [(502, "mcpreel")] * 2
     assert [e["by"] for e in records_of(lines, "http", ev="end")] == ["error", "error"]
-    assert "answered an HTTP request with 502" in program.err
+    assert "responded to an HTTP request with 502" in program.err
 
 
 @pytest.mark.parametrize("garbage", [b"SSH-2.0-OpenSSH_9\r\n", b"HTTP/1.1 200 OK\nContent-Length: 2\n\n{}", b"HTTP/1.1 OK\r\n\r\n",

@@ -33,7 +33,7 @@ def test_the_har_has_the_calls_of_the_recording(mcpreel, run, files):
 
 def test_other_entries_are_left_out_with_a_warning(mcpreel, run, files, tmp_path):
     done = run([mcpreel, "convert", files[1], "-o", tmp_path / "page.jsonl"])
-    assert done.code == 0 and b"entries that are not MCP, left out: 1 of 5" in done.err, str(done)
+    assert done.code == 0 and b"entries that are not MCP, dropped: 1 of 5" in done.err, str(done)
     text = (tmp_path / "page.jsonl").read_text()
     session = next(h["value"] for e in json.loads(files[1].read_text())["log"]["entries"] for h in e["request"]["headers"]
                    if h["name"].lower() == "mcp-session-id")

@@ -23,7 +23,7 @@ static void each_kind_is_one_warning(void **state)
     assert_str(buf_str(&text),
                STR("mcpreel: warning: tools that are in no tools/list were inferred from their "
                    "calls; their input schemas only have the names of the arguments (2)\n"
-                   "mcpreel: warning: resource templates were left out: the format does not "
+                   "mcpreel: warning: resource templates were dropped: the format does not "
                    "have them (1)\n"));
     buf_release(&text);
 }

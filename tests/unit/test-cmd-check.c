@@ -139,7 +139,7 @@ static void findings_that_remain_in_the_copy_are_named(void **state)
     assert_int_equal(cli_run(d, "mcpreel check --ignore unanswered --fix -o c a"), 0);
     cli_put_file(d, "a", HEADER PING PONG "{'type':'new'}\n");
     assert_int_equal(cli_run(d, "mcpreel check --fix -o e a"), 1);
-    assert_non_null(strstr(buf_z(&d->out), "copy: e; left out: 1 line of unknown types\n"));
+    assert_non_null(strstr(buf_z(&d->out), "copy: e; dropped: 1 line of unknown types\n"));
 }
 
 static void an_unreadable_file_has_no_copy(void **state)

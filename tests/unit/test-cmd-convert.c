@@ -55,7 +55,7 @@ static void lossless_rejects_a_loss_and_leaves_no_file(void **state)
     assert_run(d, "mcpreel convert --lossless a.jsonl -o b.jsonrpc", 1, "",
                "mcpreel: 'jsonrpc' cannot keep the times of 1 message, which side sent 1 "
                "message, how the recording ended\n"
-               "  nothing was written; without --lossless this is left out\n");
+               "  nothing was written; without --lossless convert drops this\n");
     assert_int_equal(cli_count_files(d), 1);
     assert_int_equal(cli_run(d, "mcpreel convert --lossless a.jsonl -o - --to jsonrpc"), 1);
     assert_int_equal(d->out.len, 0);

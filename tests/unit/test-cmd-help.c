@@ -29,7 +29,7 @@ static void a_name_is_a_command_or_a_topic(void **state)
         { "mcpreel help recording", "A recording is a text file" },
         { "mcpreel help exit-codes", "    0  success, no findings\n" },
         { "mcpreel help environment", "Most options can also be set in the environment." },
-        { "mcpreel help matching", "'replay' answers" },
+        { "mcpreel help matching", "'replay' responds" },
         { "mcpreel help --man", ".TH MCPREEL 1 " },
         { "mcpreel help --man record", ".TH MCPREEL-RECORD 1 " },
     };

@@ -107,7 +107,7 @@ static void with_fail_at_end_it_goes_on_and_ends_with_1(void **state)
                         "file", "--", "true"),
           "", 2, "",
           "mcpreel: --fail-at-end cannot be combined with --on-unmatched passthrough\n"
-          "  with passthrough the server answers unmatched requests\n");
+          "  with passthrough, the server responds to unmatched requests\n");
 }
 
 static void a_last_line_without_newline_is_answered(void **state)
@@ -355,7 +355,7 @@ static void ec_rec_001_an_empty_recording_answers_with_errors(void **state)
                 STR(REQUEST("1", "a", "1") REQUEST("2", "b", "1")));
     assert_int_equal(p.code, 0);
     assert_non_null(strstr(buf_z(&p.err), "mcpreel: warning: 'file' has no messages; no "
-                                          "request can be answered\n"));
+                                          "request can match\n"));
     assert_non_null(strstr(buf_z(&p.out), "\"id\":1,\"error\":{\"code\":-32000"));
     assert_non_null(strstr(buf_z(&p.out), "\"id\":2,\"error\":{\"code\":-32000"));
     program_release(&p);

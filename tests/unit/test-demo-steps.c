@@ -78,7 +78,7 @@ static void the_complete_output_is_as_expected(void **state)
         "  resources/read  demo://manual   The mcpreel demo server\n"
         "  prompts/get     postcard        Write a postcard from Lisbon, weather and all.\n"
         "\n"
-        "2 Replay: mcpreel answers from the recording, without the server\n"
+        "2 Replay: mcpreel responds from the recording, without the server\n"
         "  mcpreel replay mcpreel-demo.jsonl\n"
         "  The client received the same: 9 responses, 3 progress notifications,\n"
         "  1 log message and 1 server request, in 5.0 ms\n"
@@ -218,7 +218,7 @@ static void a_difference_is_shown_with_both_values(void **state)
                                       b.walk.client.client.calls[4].received, &odd };
     demo_steps_add_difference(&b.steps, &where);
     assert_str(buf_str(&b.text),
-               STR("2 Replay: mcpreel answers from the recording, without the server\n"
+               STR("2 Replay: mcpreel responds from the recording, without the server\n"
                    "  mcpreel replay mcpreel-demo.jsonl\n"
                    "  The replay differs from the recording. The first difference is after "
                    "tools/call divide 1 by 0:\n"

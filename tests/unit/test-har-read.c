@@ -104,7 +104,7 @@ static void other_entries_are_counted(void **state)
         "c2s {'jsonrpc':'2.0','method':'notifications/message'} exchange=1 \n"
         "http 6 media='none' by='server' status=202 exchange=1 \n"
         "http 7 clean by='server' exchange=1 \n"
-        "1:35 entries that are not MCP, left out: 4 of 5\nend");
+        "1:35 entries that are not MCP, dropped: 4 of 5\nend");
 }
 
 static void a_file_without_messages_is_an_error(void **state)

@@ -517,7 +517,7 @@ static void rejections_of_the_engine_are_logged_with_verbose(void **state)
     open_bench(&b, "127.0.0.1:0");
     send_bytes(&b, "GET /refuse?key=1 HTTP/1.1\r\n" HOST "\r\n");
     raw_client_receive(b.loop, b.fd, &b.received, STR("no"));
-    assert_str(buf_str(&b.logged), STR("mcpreel: answered a GET request with 409: no\n"));
+    assert_str(buf_str(&b.logged), STR("mcpreel: responded to a GET request with 409: no\n"));
     close_bench(&b);
 }
 

@@ -399,7 +399,7 @@ static void the_outcome_of_an_equal_call_is_reported(void **state)
     assert_true(str_starts(
         buf_str(&t.why.log_line),
         STR("no recorded response for tools/call 't'; the same request is #1 "
-            "tools/call 't', which mcpreel itself answered with HTTP 502; record it")));
+            "tools/call 't', which mcpreel itself rejected with HTTP 502; record it")));
     release_texts(&t);
     explain(&t, recorded, "{'id':1,'method':'tools/call','params':{'name':'u'}}", false);
     assert_true(str_contains(buf_str(&t.why.log_line),

@@ -72,7 +72,7 @@ static void results_past_the_limit_are_counted(void **state)
     assert_int_equal(count("truncated"), 0);
     play_failures(VERDICT_SARIF_MAX + 7);
     assert_int_equal(count("\"ruleId\":"), VERDICT_SARIF_MAX);
-    assert_int_equal(count("8 more results are left out"), 1);
+    assert_int_equal(count("8 more results are not in this log"), 1);
     play_failures(0);
     assert_int_equal(count("\"results\":[]"), 1);
 }

@@ -208,8 +208,8 @@ static void a_path_is_proposed_if_a_request_fails_on_a_value_that_is_not_bound(v
     assert_true(engine_run_has(
         &r.run.actions,
         "3 tools/call use: failed error [error-in-place-of-result $.error; the request repeats "
-        "a value in whose place the server returned another one: --rebind "
-        "'$.result.structuredContent.issue' sends the live one]\n"));
+        "a recorded value, but the live server returned another one: --rebind "
+        "'$.result.structuredContent.issue' sends that]\n"));
     engine_run_terse(&r.run, "{'id':4,'error':{'code':1,'message':'no'}}");
     assert_true(engine_run_has(
         &r.run.actions,
