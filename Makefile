@@ -37,7 +37,7 @@ demo: all ## record, replay and verify a real session, and show what to look at
 	@mkdir -p build/demo
 	@build/mcpreel demo --force -o build/demo/session.jsonl
 
-check: builds ## the quick tests: unit, golden, house rules, sanitizers (3 minutes)
+check: builds ## the quick tests: unit, golden, house rules, sanitizers (4 minutes)
 	@tools/run-tests check
 
 test: builds ## check, integration tests and the main real peers (20 minutes)
