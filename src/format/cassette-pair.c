@@ -480,7 +480,7 @@ static void handle_header(struct cassette_pair *g, const struct record *r)
 
 bool cassette_pair_put(struct cassette_pair *g, const struct record *r)
 {
-    scope_track(&g->pairs.tracker, r);
+    pairing_track(&g->pairs, r);
     if (r->kind == RECORD_HEADER)
         handle_header(g, r);
     else if (is_from_cassette(r))

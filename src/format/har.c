@@ -196,7 +196,7 @@ static void set_latency(struct har *s, struct record *r)
     const struct pairing_request *q;
     struct mcp_message m;
 
-    scope_track(&s->pairs.tracker, r);
+    pairing_track(&s->pairs, r);
     if (s->read.is_restored || r->kind != RECORD_MESSAGE || !(r->has & HAS_US))
         return;
     m = mcp_classify(r->message.msg, &s->arena);

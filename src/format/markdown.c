@@ -164,7 +164,7 @@ static void markdown_put(void *state, struct buf *to, const struct record *r)
     (void)to;
     arena_clear(&s->scratch);
     timestamp_update(&s->now, r);
-    scope_track(&s->pairs.tracker, r);
+    pairing_track(&s->pairs, r);
     if (r->kind == RECORD_HEADER)
         note_header(s, r);
     if (r->kind != RECORD_MESSAGE)

@@ -7,7 +7,7 @@
 struct message_owner attribute_message(const struct pairing *pairs, const struct record *r,
                                        bool is_request, struct str task)
 {
-    struct scope_chain scopes = scope_of(&pairs->tracker, r);
+    struct scope_chain scopes = pairing_scopes(pairs, r);
     struct message_owner found = message_owner_find(pairs, &scopes, is_request, task);
 
     if (found.request && found.request->detached) {

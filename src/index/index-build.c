@@ -159,7 +159,7 @@ static bool is_stateless_message(const struct index *s, const struct record *r,
                                  const struct mcp_message *m)
 {
     struct index_build *w = s->build;
-    struct scope_chain place = scope_of(&w->pairs.tracker, r);
+    struct scope_chain place = pairing_scopes(&w->pairs, r);
     const struct pairing_request *q = pairing_first(&w->pairs, place.levels[0], TO_SERVER);
     enum mcp_version v;
 
@@ -175,7 +175,7 @@ static bool is_stateless_message(const struct index *s, const struct record *r,
 static struct id_scope_state *scope_state_of(struct index *s, const struct record *r,
                                              const struct mcp_message *m)
 {
-    struct scope_chain place = scope_of(&s->build->pairs.tracker, r);
+    struct scope_chain place = pairing_scopes(&s->build->pairs, r);
     struct scope_ref reach = scope_widest(&place);
 
     if (reach.kind == SCOPE_SERVER)
@@ -353,7 +353,7 @@ static struct str token_text(struct index_build *w, struct json_val token)
 static void add_token(struct index_build *w, const struct record *r, struct str token,
                       uint32_t call)
 {
-    struct scope_chain scopes = scope_of(&w->pairs.tracker, r);
+    struct scope_chain scopes = pairing_scopes(&w->pairs, r);
 
     for (size_t i = 0; token.len && i < scopes.count; i++)
         recent_keys_add(&w->progress_tokens, token_key(w, scopes.levels[i], token), call, 0);
@@ -362,7 +362,7 @@ static void add_token(struct index_build *w, const struct record *r, struct str 
 /* Returns the call with a token, in the narrowest scope first; 0: there is none. */
 static uint32_t find_token(struct index_build *w, const struct record *r, struct str token)
 {
-    struct scope_chain scopes = scope_of(&w->pairs.tracker, r);
+    struct scope_chain scopes = pairing_scopes(&w->pairs, r);
     const struct recent_keys_entry *known = NULL;
 
     for (size_t i = 0; token.len && !known && i < scopes.count; i++)
@@ -660,7 +660,7 @@ static bool add_server_response(struct index *s, struct id_scope_state *l,
                                 struct err *e)
 {
     const struct pairing_request *request = pairing_match_response(&s->build->pairs, r, m);
-    struct scope_ref at = scope_of(&s->build->pairs.tracker, r).levels[0];
+    struct scope_ref at = pairing_scopes(&s->build->pairs, r).levels[0];
     struct message_owner owner;
     uint32_t call;
 
@@ -729,7 +729,7 @@ static const struct id_scope_state *scope_state_of_http(const struct index *s,
                                                         const struct record *r)
 {
     struct index_build *w = s->build;
-    struct scope_chain place = scope_of(&w->pairs.tracker, r);
+    struct scope_chain place = pairing_scopes(&w->pairs, r);
 
     if (!(r->has & HAS_SESSION))
         return w->last_scope;
@@ -820,7 +820,7 @@ static bool put_message(struct index *s, const struct record *r, struct err *e)
 /* Links the session id that the server has assigned to the session of the initialize. */
 static void note_session_id(struct index *s, const struct record *r)
 {
-    struct scope_chain place = scope_of(&s->build->pairs.tracker, r);
+    struct scope_chain place = pairing_scopes(&s->build->pairs, r);
     const struct pairing_request *q =
         pairing_first(&s->build->pairs, place.levels[0], TO_SERVER);
     struct id_scope_state *l;
@@ -845,7 +845,7 @@ static void add_rejection(struct index *s, uint64_t call, const struct record_ht
  * unless a response follows. */
 static void note_rejected(struct index *s, const struct record *r)
 {
-    struct scope_ref at = scope_of(&s->build->pairs.tracker, r).levels[0];
+    struct scope_ref at = pairing_scopes(&s->build->pairs, r).levels[0];
     const struct pairing_request *q = pairing_first(&s->build->pairs, at, TO_SERVER);
 
     for (; q && at.kind == SCOPE_EXCHANGE; q = pairing_next(q, at)) {
@@ -866,7 +866,7 @@ static void note_rejected(struct index *s, const struct record *r)
 static void note_exchange_end(struct index *s, const struct record *r)
 {
     struct pairing *pairs = &s->build->pairs;
-    struct scope_ref at = scope_of(&pairs->tracker, r).levels[0];
+    struct scope_ref at = pairing_scopes(pairs, r).levels[0];
     struct pairing_request *q;
 
     while (at.kind == SCOPE_EXCHANGE && (q = pairing_first(pairs, at, TO_SERVER)) &&
@@ -892,7 +892,7 @@ static void note_process(struct pairing *pairs, const struct record *r)
 
 static uint64_t exchange_of(const struct index_build *w, const struct record *r)
 {
-    struct scope_ref at = scope_of(&w->pairs.tracker, r).levels[0];
+    struct scope_ref at = pairing_scopes(&w->pairs, r).levels[0];
 
     return at.kind == SCOPE_EXCHANGE ? at.number : 0;
 }
@@ -905,7 +905,7 @@ static bool put_record(struct sink *self, const struct record *r, struct err *e)
 
     BUG_IF(!w);
     arena_clear(&w->scratch);
-    scope_track(&w->pairs.tracker, r);
+    pairing_track(&w->pairs, r);
     read_clock(w, r);
     if (r->kind == RECORD_HTTP_RESPONSE && r->http.mints_session && r->has & HAS_SESSION)
         note_session_id(s, r);

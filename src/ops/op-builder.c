@@ -555,7 +555,7 @@ static void on_message(struct op_builder *g, const struct record *r)
     struct open_op *batch;
 
     msg.m = mcp_classify(r->message.msg, &g->scratch);
-    msg.scopes = scope_of(&g->pairs.tracker, r);
+    msg.scopes = pairing_scopes(&g->pairs, r);
     msg.subject = json_text(mcp_subject(msg.m.method, msg.m.params), &g->scratch);
     switch (msg.m.kind) {
     case MCP_REQUEST:
@@ -623,7 +623,7 @@ static void on_raw(struct op_builder *g, const struct record *r)
         return;
     if (!noise && exchange_status_of(g, r) == ACCEPTED)
         return;
-    msg.scopes = scope_of(&g->pairs.tracker, r);
+    msg.scopes = pairing_scopes(&g->pairs, r);
     if (msg.dir == TO_CLIENT && scope_in_exchange(&msg.scopes))
         op = only_in_exchange(g, &msg);
     if (op && noise)
@@ -640,7 +640,7 @@ static void on_raw(struct op_builder *g, const struct record *r)
 
 static void on_http_response(struct op_builder *g, const struct record *r)
 {
-    struct scope_chain scopes = scope_of(&g->pairs.tracker, r);
+    struct scope_chain scopes = pairing_scopes(&g->pairs, r);
 
     if (r->has & HAS_EXCHANGE &&
         (r->http.status == ACCEPTED || r->http.status >= OPERATION_REJECTED_STATUS))
@@ -678,7 +678,7 @@ static void end_unanswered(struct op_builder *g, struct pairing_request *q,
  * aborted before are detached, and so come last. */
 static void on_http_end(struct op_builder *g, const struct record *r)
 {
-    struct scope_chain scopes = scope_of(&g->pairs.tracker, r);
+    struct scope_chain scopes = pairing_scopes(&g->pairs, r);
     struct pairing_request *q, *next;
 
     if (exchange_status_of(g, r))
@@ -749,8 +749,7 @@ static void on_header(struct op_builder *g)
     op_keys_init(&g->keys);
     recent_keys_release(&g->exchange_status);
     recent_keys_init(&g->exchange_status, LIMIT_RECENT_KEYS);
-    scope_tracker_release(&g->pairs.tracker);
-    scope_tracker_init(&g->pairs.tracker);
+    pairing_reset_scopes(&g->pairs);
 }
 
 static void handle_record(struct op_builder *g, const struct record *r)
@@ -761,7 +760,7 @@ static void handle_record(struct op_builder *g, const struct record *r)
     if (r->kind == RECORD_HEADER)
         on_header(g);
     open_ops_set_record(&g->open_ops, r);
-    scope_track(&g->pairs.tracker, r);
+    pairing_track(&g->pairs, r);
     if (r->kind == RECORD_MESSAGE)
         on_message(g, r);
     else if (r->kind == RECORD_RAW)

@@ -257,7 +257,7 @@ bool recorder_add_record(struct recorder *t, const struct recorder_context *at,
                          struct record *r, struct recorder_time now, struct err *e)
 {
     set_context(r, at, now);
-    scope_track(&t->pairing.tracker, r);
+    pairing_track(&t->pairing, r);
     return put_record(t, r, e);
 }
 

@@ -7,7 +7,7 @@
  * LIMIT_OPEN_REQUESTS and LIMIT_OPEN_TEXT: beyond them the oldest request counts as never
  * answered.
  *
- * Callers with HTTP records pass all of them to scope_track() first. */
+ * Callers with HTTP records pass all of them to pairing_track() first. */
 #ifndef TRACE_PAIRING_H
 #define TRACE_PAIRING_H
 
@@ -56,6 +56,25 @@ struct pairing {
 
 void pairing_init(struct pairing *p);
 void pairing_release(struct pairing *p);
+
+/* Learns the scopes of a record; see scope_track(). */
+static inline void pairing_track(struct pairing *p, const struct record *r)
+{
+    scope_track(&p->tracker, r);
+}
+
+/* Returns the scopes of a record; see scope_of(). */
+static inline struct scope_chain pairing_scopes(const struct pairing *p, const struct record *r)
+{
+    return scope_of(&p->tracker, r);
+}
+
+/* Forgets the scopes, for the next recording. */
+static inline void pairing_reset_scopes(struct pairing *p)
+{
+    scope_tracker_release(&p->tracker);
+    scope_tracker_init(&p->tracker);
+}
 
 /* Adds a request, as `newest`. Returns false if another open request has its id. */
 bool pairing_add_request(struct pairing *p, const struct record *r, const struct mcp_message *m,
