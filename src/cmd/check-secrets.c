@@ -35,6 +35,7 @@ static void on_hit(struct redactor_observer *self, const struct redactor_hit *hi
         .kind = r->kind,
         .record = hit->record_index + 1,
         .seq = r->kind == RECORD_MESSAGE && r->has & HAS_SEQ ? r->message.seq : 0,
+        .line = r->kind == RECORD_MESSAGE ? r->message.line : 0,
         .member = hit->member,
         .pointer = arena_str(&l->arena, hit->pointer),
         .rule = arena_str(&l->arena, str_z(hit->rule_name)),
@@ -58,15 +59,22 @@ void secret_findings_add_count(struct buf *to, const struct secret_findings *l)
     units_write_count(to, l->total, "secret", "secrets");
 }
 
+/* Adds the record: "message 4", "record 3 (stderr)". */
+static void add_record(struct buf *to, const struct secret_finding *row)
+{
+    if (row->seq)
+        buf_printf(to, "message %" PRIu64, row->seq);
+    else
+        buf_printf(to, "record %" PRIu64 " (%s)", row->record, record_names[row->kind]);
+}
+
 void secret_findings_add_text(struct buf *to, const struct secret_findings *l)
 {
     for (size_t i = 0; i < l->row_count; i++) {
         const struct secret_finding *row = &l->rows[i];
 
-        if (row->seq)
-            buf_printf(to, "  message %" PRIu64, row->seq);
-        else
-            buf_printf(to, "  record %" PRIu64 " (%s)", row->record, record_names[row->kind]);
+        buf_add(to, STR("  "));
+        add_record(to, row);
         buf_add(to, STR(", "));
         term_escape(to, row->pointer.len ? row->pointer : str_z(row->member), TERM_ONE_LINE);
         buf_printf(to, ": %.*s\n", STR_ARG(row->rule));
@@ -111,8 +119,11 @@ static bool discard_record(struct sink *self, const struct record *r, struct err
 struct secret_report {
     const struct app *app;
     const struct redaction_args *args;
-    struct buf text;
+    const struct check_secrets_options *options;
+    struct buf text;      /* for people */
+    struct buf json_text; /* with --json, and for reports */
     struct json_out json;
+    struct report_files reports;
     int worst_code;
 };
 
@@ -241,6 +252,99 @@ static void add_json(struct secret_report *r, const struct searched_file *f)
     json_out_end_object(o);
 }
 
+/* Reports. */
+
+static bool write_stdout(const void *app, struct str text, struct err *e)
+{
+    return app_write(app, text, e);
+}
+
+static struct report_files_target report_target(const struct secret_report *r)
+{
+    return (struct report_files_target){ .sys = r->app->sys,
+                                         .replace = r->options->replace,
+                                         .write_stdout = write_stdout,
+                                         .arg = r->app };
+}
+
+static bool open_reports(struct secret_report *r, const struct operands *in, struct err *e)
+{
+    const struct report_files_target target = report_target(r);
+
+    if (!report_files_parse(&r->reports, r->options->report, e))
+        return false;
+    for (size_t i = 0; i < in->count; i++)
+        if (!report_files_check(&r->reports, &target, in->at[i], e))
+            return false;
+    return true;
+}
+
+static void give(struct secret_report *r, const struct finding *f,
+                 struct call_verdict_totals *totals)
+{
+    totals->findings[f->severity]++;
+    r->reports.report.finding(&r->reports.report, f);
+}
+
+static void give_secret(struct secret_report *r, const struct secret_finding *row,
+                        struct call_verdict_totals *totals)
+{
+    struct finding f = { .rule = STR("secret"),
+                         .severity = FINDING_ERROR,
+                         .line = row->line,
+                         .seq = row->seq,
+                         .path = row->pointer.len ? row->pointer : str_z(row->member),
+                         .hint = STR("mcpreel redact FILE -o OUT") };
+    struct buf text;
+
+    buf_init(&text, REPORT_MAX);
+    add_record(&text, row);
+    buf_printf(&text, " has a secret: %.*s", STR_ARG(row->rule));
+    f.message = buf_str(&text);
+    give(r, &f, totals);
+    buf_release(&text);
+}
+
+/* Those that are only counted are one finding. */
+static void give_more(struct secret_report *r, const struct secret_findings *l,
+                      struct call_verdict_totals *totals)
+{
+    struct finding f = { .rule = STR("secret"), .severity = FINDING_ERROR };
+    struct buf text;
+
+    if (l->total == l->row_count)
+        return;
+    buf_init(&text, 256);
+    units_write_count(&text, l->total - l->row_count, "more secret", "more secrets");
+    f.message = buf_str(&text);
+    give(r, &f, totals);
+    buf_release(&text);
+}
+
+static void report_file(struct secret_report *r, const struct searched_file *f, int code)
+{
+    const struct verdict_report_run run = { .command = STR("check"),
+                                            .file = str_z(f->file.path),
+                                            .no_calls = true };
+    struct call_verdict_totals totals = { .duration_us = -1 };
+    const struct verdict_report_result result = { .totals = &totals, .exit_code = code };
+    const struct finding unreadable = { .rule = STR("unreadable"),
+                                        .severity = FINDING_ERROR,
+                                        .message = str_z(f->error.msg),
+                                        .hint = str_z(f->error.hint) };
+
+    if (!r->reports.count)
+        return;
+    r->reports.report.begin(&r->reports.report, &run);
+    if (!f->usable)
+        give(r, &unreadable, &totals);
+    for (size_t i = 0; f->usable && i < f->findings.row_count; i++)
+        give_secret(r, &f->findings.rows[i], &totals);
+    if (f->usable)
+        give_more(r, &f->findings, &totals);
+    r->reports.report.end(&r->reports.report, &result);
+}
+
 static void read_file(const struct secret_report *r, struct redaction *redaction,
                       struct searched_file *f)
 {
@@ -248,6 +352,7 @@ static void read_file(const struct secret_report *r, struct redaction *redaction
     struct stats stats;
 
     f->file.show_progress = app_shows_progress(r->app);
+    f->file.find_lines = r->reports.count != 0;
     stats_init(&stats);
     f->usable = inspect_file_read(&f->file, r->app->sys, &redaction->log, &stats,
                                   redaction_sink(redaction, &nowhere), &f->error);
@@ -270,16 +375,18 @@ static bool search_file(struct secret_report *r, const char *path, struct err *e
     redaction.redactor.observer = &f.findings.observer;
     read_file(r, &redaction, &f);
     ok = f.usable || f.error.kind == ERR_INPUT || f.error.kind == ERR_LIMIT;
-    if (!ok)
+    if (!ok) {
         *e = f.error;
-    else if (r->app->json)
+    } else {
         add_json(r, &f);
-    else
         add_text(r, &f);
+    }
     if (ok && !f.usable && !r->app->json)
         log_err(&redaction.log, &f.error);
     code = !f.usable ? app_exit_code(&f.error) : f.findings.total ? EXIT_FINDINGS : EXIT_OK;
     r->worst_code = code > r->worst_code ? code : r->worst_code;
+    if (ok)
+        report_file(r, &f, code);
     secret_findings_release(&f.findings);
     redaction_release(&redaction);
     return ok;
@@ -287,31 +394,32 @@ static bool search_file(struct secret_report *r, const char *path, struct err *e
 
 static bool search_files(struct secret_report *r, const struct operands *in, struct err *e)
 {
-    if (r->app->json) {
-        json_out_object(&r->json);
-        json_out_key_int(&r->json, STR("v"), JSON_OUTPUT_VERSION);
-        json_out_key_str(&r->json, STR("command"), STR("check"));
-        json_out_key(&r->json, STR("files"));
-        json_out_array(&r->json);
-    }
+    const struct report_files_target target = report_target(r);
+    const struct buf *output = r->app->json ? &r->json_text : &r->text;
+
+    json_out_object(&r->json);
+    json_out_key_int(&r->json, STR("v"), JSON_OUTPUT_VERSION);
+    json_out_key_str(&r->json, STR("command"), STR("check"));
+    json_out_key(&r->json, STR("files"));
+    json_out_array(&r->json);
     for (size_t i = 0; i < in->count; i++)
         if (!search_file(r, in->at[i], e))
             return false;
-    if (r->app->json) {
-        json_out_end_array(&r->json);
-        add_json_searched(r);
-        json_out_end_object(&r->json);
-        buf_add_ch(&r->text, '\n');
-    } else {
-        add_text_searched(r);
-    }
-    return buf_ok(&r->text, e) && app_write(r->app, buf_str(&r->text), e);
+    json_out_end_array(&r->json);
+    add_json_searched(r);
+    json_out_end_object(&r->json);
+    buf_add_ch(&r->json_text, '\n');
+    add_text_searched(r);
+    report_files_set_json(&r->reports, buf_str(&r->json_text));
+    return buf_ok(output, e) && app_write(r->app, buf_str(output), e) &&
+           report_files_write(&r->reports, &target, e);
 }
 
-int check_secrets(const struct app *app, const struct redaction_args *args,
+int check_secrets(const struct app *app, const struct check_secrets_options *options,
                   const struct operands *in, struct err *e)
 {
-    struct secret_report r = { .app = app, .args = args };
+    const struct redaction_args *args = options->redaction;
+    struct secret_report r = { .app = app, .args = args, .options = options };
     bool ok;
 
     if (!args->defaults && !args->env.count && !args->patterns.count && !args->members.count) {
@@ -320,8 +428,12 @@ int check_secrets(const struct app *app, const struct redaction_args *args,
         return EXIT_USAGE;
     }
     buf_init(&r.text, REPORT_MAX);
-    r.json = json_out_to(&r.text);
-    ok = search_files(&r, in, e);
+    buf_init(&r.json_text, REPORT_MAX);
+    r.json = json_out_to(&r.json_text);
+    report_files_init(&r.reports, NULL);
+    ok = open_reports(&r, in, e) && search_files(&r, in, e);
+    report_files_release(&r.reports);
     buf_release(&r.text);
+    buf_release(&r.json_text);
     return ok ? r.worst_code : app_exit_code(e);
 }

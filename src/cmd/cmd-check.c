@@ -550,8 +550,6 @@ static bool check_conflicts(const struct check_args *args, const struct operands
         err_set(e, ERR_USAGE, "'--secrets' cannot be combined with '--fix'");
         return err_hint(e, "to redact secrets: mcpreel redact FILE -o OUT");
     }
-    if (args->secrets && args->report.count)
-        return err_set(e, ERR_USAGE, "'--secrets' cannot be combined with '--report'");
     if (args->secrets && !gate_options_reject(check_options, in, "--secrets", e))
         return false;
     if (args->fix && !gate_options_reject(check_options, in, "--fix", e))
@@ -599,12 +597,15 @@ static int check_run(const struct app *app, const void *options, const struct op
                      struct err *e)
 {
     struct check c = { .app = app, .args = options };
+    const struct check_secrets_options secrets = { .redaction = &c.args->redaction,
+                                                   .report = &c.args->report,
+                                                   .replace = c.args->force };
     bool ok;
 
     if (!check_conflicts(c.args, in, e) || !parse_ignored(&c, e))
         return EXIT_USAGE;
     if (c.args->secrets)
-        return check_secrets(app, &c.args->redaction, in, e);
+        return check_secrets(app, &secrets, in, e);
     buf_init(&c.json_text, CHECK_JSON_MAX);
     c.json = json_out_to(&c.json_text);
     report_files_init(&c.reports, NULL);

@@ -29,7 +29,7 @@ bool contract_options_check_lists(const struct surface *before, const struct sur
                                   struct str after_name, bool is_live,
                                   struct err *e) MUST_CHECK;
 
-/* What a lock file was compared with. Borrowed. */
+/* A lock file and the side it was compared with. Borrowed. */
 struct contract_options_accept {
     const struct app *app;
     const char *lock;                 /* the lock file */

@@ -463,10 +463,29 @@ def test_check_writes_reports(tmp_path):
     assert (tmp_path / "r.xml").read_text().count("<failure") == 2
 
 
+def test_check_secrets_writes_reports_without_the_secrets(tmp_path):
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cE3gI5"
+    call = {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "find", "arguments": {"token": secret}}}
+    write_messages(tmp_path / "a", session(tool("find")))
+    write_messages(tmp_path / "b", [*session(tool("find")), call])
+    (tmp_path / "c").write_text("no recording\n")
+    done = subprocess.run([PROGRAM, "check", "--secrets", *REPORTS, "a", "b", "c"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 3 and "b: 1 secret\n" in done.stdout, done.stderr
+    again = subprocess.run([PROGRAM, "--json", "check", "--secrets", "a", "b", "c"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
+    assert json.loads(again.stdout) == json.loads((tmp_path / "r.json").read_text())
+    line = len((tmp_path / "b").read_text().splitlines())
+    assert sarif(tmp_path / "r.sarif") == [("secret", "b", line), ("unreadable", "c", 1)]
+    assert f"file=b,line={line}," in (tmp_path / "r.txt").read_text()
+    assert (tmp_path / "r.md").read_text().startswith("## MCP: 3 recordings: 2 errors\n")
+    assert (tmp_path / "r.xml").read_text().count("<failure") == 2
+    for report in tmp_path.glob("r.*"):
+        assert secret not in report.read_text() and ("GITHUB" in report.read_text().upper())
+
+
 def test_check_rejects_reports_that_it_cannot_write(tmp_path):
     write_messages(tmp_path / "a", session(tool("find")))
     before = (tmp_path / "a").read_bytes()
-    for words, code in ((["--report", "junit=a", "--force"], 2), (["--report", "junit=no/a"], 5), (["--secrets", "--report", "r"], 2)):
+    for words, code in ((["--report", "junit=a", "--force"], 2), (["--report", "junit=no/a"], 5), (["--secrets", "--report", "junit=a", "--force"], 2)):
         done = subprocess.run([PROGRAM, "check", *words, "a"], cwd=tmp_path, capture_output=True, text=True, timeout=SECONDS)
         assert done.returncode == code and done.stderr.startswith("mcpreel: ") and not done.stdout
     assert (tmp_path / "a").read_bytes() == before and len(list(tmp_path.iterdir())) == 1
