@@ -4,7 +4,7 @@
 
 #include "json/equal.h"
 
-enum { MAX_WRAPPERS = 64, TYPES_DEPTH = 32, UNION_DEPTH = 8 };
+enum { MAX_WRAPPERS = 64, TYPES_DEPTH = 32, MAX_UNIONS = 64 };
 enum { NAME_PAIRS = 10000 }; /* of properties that are compared */
 enum { ALL_TYPES = SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL };
 
@@ -15,8 +15,8 @@ struct view_maker {
     struct schema_view *view;
     struct arena *arena;
     enum schema_view_conjuncts conjuncts;
-    struct json_val unions[UNION_DEPTH]; /* whose branches are being added */
-    size_t depth;
+    struct json_val unions[MAX_UNIONS]; /* whose branches were added */
+    size_t union_count;
     bool joined[SCHEMA_VIEW_PARTS]; /* the part's union has become parts, types or values */
 };
 
@@ -344,8 +344,7 @@ static struct json_val inner_union(const struct view_maker *m, struct json_val s
     struct json_val core = schema_view_core(m->view->rules, schema);
     const struct json_schema_node *node;
 
-    if (json_type(core) != JSON_OBJECT || m->depth == UNION_DEPTH ||
-        m->view->branch_count >= SCHEMA_VIEW_BRANCHES)
+    if (json_type(core) != JSON_OBJECT)
         return JSON_VAL_NONE;
     node = json_schema_rules_of(m->view->rules, core);
     if (node->count != 1 || !is_union_keyword(node->rules[0].keyword) ||
@@ -354,32 +353,32 @@ static struct json_val inner_union(const struct view_maker *m, struct json_val s
     return node->rules[0].value;
 }
 
-static bool is_being_added(const struct view_maker *m, struct json_val list)
+static bool is_added(const struct view_maker *m, struct json_val list)
 {
-    for (size_t i = 0; i < m->depth; i++)
+    for (size_t i = 0; i < m->union_count; i++)
         if (m->unions[i].node == list.node)
             return true;
     return false;
 }
 
-/* A union in itself adds nothing. */
+/* A union in itself, or for the second time, adds nothing. */
 static void add_branches(struct view_maker *m, struct json_val list)
 {
     struct json_iter it = json_each(list);
 
-    m->unions[m->depth++] = list;
+    m->unions[m->union_count++] = list;
     while (json_next(&it)) {
         struct json_val inner = inner_union(m, it.value);
 
-        if (json_exists(inner) && is_being_added(m, inner))
+        if (json_exists(inner) && is_added(m, inner))
             continue;
-        if (json_exists(inner))
+        if (json_exists(inner) && m->union_count < MAX_UNIONS &&
+            m->view->branch_count < SCHEMA_VIEW_BRANCHES)
             add_branches(m, inner);
         else if (schema_view_types(m->view->rules, it.value, &m->view->work) !=
                  JSON_SCHEMA_NULL)
             push_branch(m, it.value);
     }
-    m->depth--;
 }
 
 static void join_part(struct view_maker *m, struct json_val schema);

@@ -10,10 +10,10 @@
  * A part has no keyword that another part has, too, with another value, or whose meaning
  * depends on a keyword of another part; a subschema for which this is not so is a conjunct.
  *
- * Limits: at most SCHEMA_VIEW_PARTS parts, more become conjuncts; SCHEMA_VIEW_BRANCHES branches
- * of unions in unions; the search for types ends after SCHEMA_VIEW_STEPS subschemas and then
- * counts as all types. With a $ref to something else than the schema itself the view is not
- * `complete`. */
+ * Limits: at most SCHEMA_VIEW_PARTS parts, more become conjuncts; 64 unions in a union, and
+ * SCHEMA_VIEW_BRANCHES of their branches; the search for types ends after SCHEMA_VIEW_STEPS
+ * subschemas and then counts as all types. With a $ref to something else than the schema itself
+ * the view is not `complete`. */
 #ifndef DIFF_SCHEMA_VIEW_H
 #define DIFF_SCHEMA_VIEW_H
 

@@ -159,6 +159,27 @@ static void a_union_in_a_union_has_its_branches_there(void **state)
     arena_release(&a);
 }
 
+/* Each union has the next one twice: without a memory, 2^40 branches. */
+static void many_ways_to_a_union_add_its_branches_once(void **state)
+{
+    struct buf text;
+    struct rig r;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    buf_add(&text, STR("{'$ref':'#/$defs/d0','$defs':{"));
+    for (int i = 0; i < 40; i++)
+        buf_printf(&text,
+                   "'d%d':{'anyOf':[{'$ref':'#/$defs/d%d'},{'minLength':%d},"
+                   "{'$ref':'#/$defs/d%d'}]},",
+                   i, i + 1, i, i + 1);
+    buf_add(&text, STR("'d40':{'minimum':1}}}"));
+    view_schema(&r, buf_z(&text));
+    assert_int_equal(r.view.branch_count, 40 + 2);
+    end(&r);
+    buf_release(&text);
+}
+
 static void keywords_of_allof_join_unless_they_collide(void **state)
 {
     static const struct {
@@ -245,6 +266,7 @@ int main(void)
         cmocka_unit_test(own_keywords_come_before_those_of_a_ref),
         cmocka_unit_test(true_accepts_everything_and_false_nothing),
         cmocka_unit_test(a_union_in_a_union_has_its_branches_there),
+        cmocka_unit_test(many_ways_to_a_union_add_its_branches_once),
         cmocka_unit_test(keywords_of_allof_join_unless_they_collide),
         cmocka_unit_test(types_follow_every_keyword_that_excludes_some),
         cmocka_unit_test(a_value_of_another_type_does_not_count),
