@@ -267,7 +267,7 @@ const struct format har_format = {
     .keeps = FEATURE_BYTES | FEATURE_TIME | FEATURE_LATENCY | FEATURE_SERVER_MESSAGES |
              FEATURE_UNPAIRED | FEATURE_NAME | FEATURE_TAGS | FEATURE_COMMAND |
              FEATURE_REDACTED | FEATURE_DIRECTION | FEATURE_ORDER | FEATURE_MICROSECONDS |
-             FEATURE_CONN,
+             FEATURE_CONN | FEATURE_URL,
     .probe = har_probe,
     .open = har_open,
     .next = har_next,

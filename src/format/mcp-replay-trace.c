@@ -292,7 +292,7 @@ static enum next_result read_meta(struct trace *s, const struct window *w, struc
     if (str_eq(h->name, STR(NO_LABEL)) ||
         json_type(json_get(line, STR(LABELLED))) == JSON_FALSE)
         h->name = STR_NONE;
-    h->transport = STR("stdio");
+    h->transport = features_is_url(h->upstream) ? STR("http") : STR("stdio");
     return NEXT_RECORD;
 }
 
@@ -680,7 +680,7 @@ const struct format mcp_replay_trace_format = {
     .ext = { ".trace.jsonl" },
     .keeps = FEATURE_BYTES | FEATURE_TIME | FEATURE_SERVER_MESSAGES | FEATURE_UNPAIRED |
              FEATURE_BATCH | FEATURE_NAME | FEATURE_COMMAND | FEATURE_DIRECTION | FEATURE_END |
-             FEATURE_ORDER | FEATURE_OTHER_JSON,
+             FEATURE_ORDER | FEATURE_OTHER_JSON | FEATURE_URL,
     .line_based = true,
     .probe = trace_probe,
     .open = trace_open,

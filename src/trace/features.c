@@ -42,6 +42,7 @@ static const struct {
       "lines of JSON that are not messages" },
     { "unknown-members", "members that are unknown to the format", "unknown members of ",
       "line", "lines" },
+    { "url", "the server's URL", "the server's URL", NULL, NULL },
 };
 
 static size_t bit_index(enum feature p)
@@ -126,10 +127,16 @@ bool features_is_other_json(struct str line)
     return is;
 }
 
+bool features_is_url(struct str upstream)
+{
+    return str_starts(upstream, STR("http://")) || str_starts(upstream, STR("https://"));
+}
+
 static unsigned features_of_header(const struct record_header *h)
 {
     return (h->name.at ? FEATURE_NAME : 0u) | (h->tags.at ? FEATURE_TAGS : 0u) |
-           (h->command.at ? FEATURE_COMMAND : 0u);
+           (h->command.at ? FEATURE_COMMAND : 0u) |
+           (features_is_url(h->upstream) ? FEATURE_URL : 0u);
 }
 
 static unsigned features_of_kind(const struct record *r)

@@ -32,9 +32,10 @@ enum feature {
     FEATURE_CONN = 1u << 19,            /* the connection of each message */
     FEATURE_OTHER_JSON = 1u << 20,      /* JSON that is not a JSON-RPC message */
     FEATURE_UNKNOWN_MEMBERS = 1u << 21, /* unknown members of lines, of any format */
+    FEATURE_URL = 1u << 22,             /* the server's URL */
 };
 
-enum { FEATURE_COUNT = 22 };
+enum { FEATURE_COUNT = 23 };
 
 /* The features that one record has. Never FEATURE_BYTES, FEATURE_DIRECTION, FEATURE_UNPAIRED or
  * FEATURE_ORDER: they cannot be seen in a single record. */
@@ -42,6 +43,9 @@ unsigned features_of(const struct record *r);
 
 /* Whether a line is JSON, but no JSON-RPC message. */
 bool features_is_other_json(struct str line);
+
+/* Whether the upstream of a header is a URL, not a command. */
+bool features_is_url(struct str upstream);
 
 /* "stderr": the name in tables and in --json. */
 const char *feature_name(enum feature p);

@@ -97,7 +97,8 @@ static void add_header(struct record_summary *l, const struct record *r)
     add_text(l, FEATURE_NAME, "name", h->name);
     add_text(l, FEATURE_TAGS, "tags", h->tags);
     add_text(l, FEATURE_COMMAND, "command", h->command);
-    add_text(l, RECORD_SUMMARY_OTHER, "upstream", h->upstream);
+    add_text(l, features_is_url(h->upstream) ? FEATURE_URL : RECORD_SUMMARY_OTHER, "upstream",
+             h->upstream);
     add_text(l, RECORD_SUMMARY_OTHER, "producer", h->producer);
     add_text(l, RECORD_SUMMARY_OTHER, "transport", h->transport);
     add_text(l, RECORD_SUMMARY_OTHER, "source", h->source);

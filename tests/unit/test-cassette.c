@@ -440,7 +440,7 @@ static void a_recording_becomes_a_cassette_and_loses_only_declared_features(void
                       1 << 20);
     to_recording(&back, buf_str(&cassette.lines), 1 << 20);
     assert_str(buf_str(&back.lines), terse_json(&a, want));
-    assert_int_equal(cassette_format.keeps, FEATURE_LATENCY | FEATURE_DIRECTION);
+    assert_int_equal(cassette_format.keeps, FEATURE_LATENCY | FEATURE_DIRECTION | FEATURE_URL);
     seen_release(&cassette);
     seen_release(&back);
     arena_release(&a);

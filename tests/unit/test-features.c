@@ -94,6 +94,10 @@ static void a_header_has_the_features_name_tags_and_command(void **state)
     r.header.command = STR("[]");
     r.header.name = STR("n");
     assert_int_equal(features_of(&r), FEATURE_NAME | FEATURE_TAGS | FEATURE_COMMAND);
+    r = (struct record){ .kind = RECORD_HEADER, .header.upstream = STR("https://h/mcp") };
+    assert_int_equal(features_of(&r), FEATURE_URL);
+    r.header.upstream = STR("http-server --url http://h/");
+    assert_int_equal(features_of(&r), 0);
 }
 
 static void every_feature_has_a_unique_name(void **state)

@@ -147,7 +147,7 @@ static void placeholder_values_of_mcpreel_are_recognized(void **state)
           "c2s " PING " \nend");
     check("{'v':1,'type':'meta','startedAt':'1970-01-01T00:00:00.000Z','label':'',"
           "'command':['https://example.com/mcp']}\n",
-          "name='' \nend");
+          "name='' upstream='https://example.com/mcp' \nend");
 }
 
 static void a_file_may_lack_the_exit_code(void **state)
