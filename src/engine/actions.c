@@ -18,7 +18,7 @@ void actions_send(struct actions *s, struct str message)
 {
     struct action a = { .kind = ACTION_SEND, .text = message, .route = s->route };
 
-    s->out->put(s->out, &a);
+    actions_put(s, &a);
 }
 
 void actions_call_started(struct actions *s)
@@ -26,7 +26,7 @@ void actions_call_started(struct actions *s)
     struct action a = { .kind = ACTION_CALL_STARTED, .route = s->route };
 
     if (s->route.exchange)
-        s->out->put(s->out, &a);
+        actions_put(s, &a);
 }
 
 void actions_call_cancelled(struct actions *s)
@@ -34,7 +34,7 @@ void actions_call_cancelled(struct actions *s)
     struct action a = { .kind = ACTION_CANCELLED, .route = s->route };
 
     if (s->route.exchange)
-        s->out->put(s->out, &a);
+        actions_put(s, &a);
 }
 
 static struct json_out begin_message(struct actions *s)
@@ -118,7 +118,7 @@ void actions_vreport(struct actions *s, enum log_level level, const char *fmt, v
     buf_clear(&s->text);
     buf_vprintf(&s->text, fmt, ap);
     a.text = buf_str(&s->text);
-    s->out->put(s->out, &a);
+    actions_put(s, &a);
 }
 
 void actions_report(struct actions *s, enum log_level level, const char *fmt, ...)
@@ -134,26 +134,26 @@ void actions_set_timer(struct actions *s, uint64_t timer, int64_t delay_us)
 {
     struct action a = { .kind = ACTION_SET_TIMER, .timer = timer, .delay_us = delay_us };
 
-    s->out->put(s->out, &a);
+    actions_put(s, &a);
 }
 
 void actions_start_upstream(struct actions *s)
 {
     struct action a = { .kind = ACTION_START_UPSTREAM };
 
-    s->out->put(s->out, &a);
+    actions_put(s, &a);
 }
 
 void actions_send_upstream(struct actions *s, struct str message)
 {
     struct action a = { .kind = ACTION_SEND_UPSTREAM, .text = message };
 
-    s->out->put(s->out, &a);
+    actions_put(s, &a);
 }
 
 void actions_finish(struct actions *s, int exit_code)
 {
     struct action a = { .kind = ACTION_FINISH, .exit_code = exit_code };
 
-    s->out->put(s->out, &a);
+    actions_put(s, &a);
 }

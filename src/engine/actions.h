@@ -18,6 +18,12 @@ struct actions {
 void actions_init(struct actions *s, struct action_sink *out);
 void actions_release(struct actions *s);
 
+/* Puts an action into the sink as it is. */
+static inline void actions_put(struct actions *s, const struct action *a)
+{
+    s->out->put(s->out, a);
+}
+
 /* Send a message to the other side: `message` as it is, or one that is composed here. */
 void actions_send(struct actions *s, struct str message);
 void actions_send_request(struct actions *s, struct str id, struct str method,

@@ -129,7 +129,7 @@ void client_exchange_send(struct client_exchanges *all, struct client_exchange *
     t->started_us = now_us;
     t->request_sent = false;
     t->timer = 0;
-    actions->out->put(actions->out, &a);
+    actions_put(actions, &a);
 }
 
 void client_exchange_abort(struct client_exchange *t, struct actions *actions, struct str why)
@@ -139,7 +139,7 @@ void client_exchange_abort(struct client_exchange *t, struct actions *actions, s
                         .route = { .exchange = t->exchange } };
 
     if (t->exchange)
-        actions->out->put(actions->out, &a);
+        actions_put(actions, &a);
     t->exchange = 0;
     t->held = false;
     t->finished = true;

@@ -127,7 +127,7 @@ static void report_invalid_response(struct mcp_client *s, struct str why)
                         .route = { .exchange = s->ended_exchange } };
 
     if (s->ended_exchange)
-        s->actions.out->put(s->actions.out, &a);
+        actions_put(&s->actions, &a);
     s->ended_exchange = 0;
 }
 
