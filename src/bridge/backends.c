@@ -63,9 +63,10 @@ void backend_fail_requests(struct backend *s, struct pending_responses *t,
         struct pending_response *x = pending_find(t, c->exchange);
 
         if (s->sse && !c->cancelled)
-            legacy_sse_send(sse, s->sse, http_response_error_text(&t->response, v, c->id));
+            legacy_sse_send(sse, s->sse,
+                            http_response_error_text(pending_http_response(t), v, c->id));
         else if (x && x->stream && !c->cancelled)
-            pending_respond(t, x, http_response_error_text(&t->response, v, c->id));
+            pending_respond(t, x, http_response_error_text(pending_http_response(t), v, c->id));
         else if (x)
             pending_reject(t, x, v, x->is_batch || c->cancelled ? STR_NONE : c->id);
         id_map_remove(&s->ids, c);
@@ -74,13 +75,7 @@ void backend_fail_requests(struct backend *s, struct pending_responses *t,
 
 static bool has_waiting_client(const struct backend *s, const struct pending_responses *t)
 {
-    for (struct map_entry *e = NULL; (e = map_next(&t->by_request, e));) {
-        const struct pending_response *x = e->value;
-
-        if (x->owner == s && !x->disconnected)
-            return true;
-    }
-    return s->sse != NULL;
+    return pending_has_client(t, s) || s->sse;
 }
 
 struct backend *backend_find_idle(const struct map *servers, const struct pending_responses *t)

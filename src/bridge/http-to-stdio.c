@@ -101,7 +101,7 @@ static void reject_request(struct http_to_stdio *f, uint64_t exchange,
                            const struct http_rejection *v, struct str id)
 {
     f->mcpreel_reason = v->text;
-    http_response_reject(&f->responses.response, exchange, v, id);
+    http_response_reject(pending_http_response(&f->responses), exchange, v, id);
     f->mcpreel_reason = STR_NONE;
 }
 
@@ -115,7 +115,7 @@ static struct http_rejection server_error(unsigned status, struct str text)
 static void fail_clients(struct http_to_stdio *f, struct backend *s,
                          const struct http_rejection *v)
 {
-    struct map_entry *e = NULL;
+    struct pending_response *x;
 
     f->mcpreel_reason = v->text;
     backend_fail_requests(s, &f->responses, &f->sse, v);
@@ -124,14 +124,8 @@ static void fail_clients(struct http_to_stdio *f, struct backend *s,
     if (s->sse)
         legacy_sse_end(&f->sse, s->sse);
     s->sse = NULL;
-    while ((e = map_next(&f->responses.by_request, e))) {
-        struct pending_response *x = e->value;
-
-        if (x->owner != s)
-            continue;
+    while ((x = pending_find_owned(&f->responses, s)))
         pending_remove(&f->responses, x);
-        e = NULL; /* the map has changed */
-    }
     f->mcpreel_reason = STR_NONE;
 }
 
@@ -450,8 +444,8 @@ static void forward_messages(struct http_to_stdio *f, struct backend *s, uint64_
 
 static void send_accepted(struct http_to_stdio *f, const struct http_to_stdio_request *q)
 {
-    http_response_start(&f->responses.response, STR_NONE, STR_NONE);
-    http_response_send(&f->responses.response, q->exchange, ACCEPTED, STR_NONE);
+    http_response_start(pending_http_response(&f->responses), STR_NONE, STR_NONE);
+    http_response_send(pending_http_response(&f->responses), q->exchange, ACCEPTED, STR_NONE);
 }
 
 /* Requests are answered later; notifications and responses get 202 at once. Each element of a
@@ -607,8 +601,8 @@ static void handle_delete(struct http_to_stdio *f, const struct http_to_stdio_re
 
     if (q->session)
         end_backend(f, backends_find_session(&f->backends, q->session), &v);
-    http_response_start(&f->responses.response, STR_NONE, STR_NONE);
-    http_response_send(&f->responses.response, q->exchange, OK, STR_NONE);
+    http_response_start(pending_http_response(&f->responses), STR_NONE, STR_NONE);
+    http_response_send(pending_http_response(&f->responses), q->exchange, OK, STR_NONE);
 }
 
 /* A POST needs no session; a GET or DELETE does. */

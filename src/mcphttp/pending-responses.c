@@ -51,6 +51,29 @@ struct pending_response *pending_find(const struct pending_responses *t,
     return map_get(&t->by_request, map_number_key(&request_exchange));
 }
 
+struct pending_response *pending_find_owned(const struct pending_responses *t,
+                                            const void *owner)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&t->by_request, e));) {
+        struct pending_response *x = e->value;
+
+        if (x->owner == owner)
+            return x;
+    }
+    return NULL;
+}
+
+bool pending_has_client(const struct pending_responses *t, const void *owner)
+{
+    for (struct map_entry *e = NULL; (e = map_next(&t->by_request, e));) {
+        const struct pending_response *x = e->value;
+
+        if (x->owner == owner && !x->disconnected)
+            return true;
+    }
+    return false;
+}
+
 /* The exchange it is sent on now; 0: none. */
 static uint64_t current_exchange(const struct pending_response *x)
 {

@@ -47,6 +47,19 @@ struct pending_response *pending_add(struct pending_responses *t, uint64_t excha
 struct pending_response *pending_find(const struct pending_responses *t,
                                       uint64_t request_exchange);
 
+/* Returns any response of an owner; NULL: there is none. */
+struct pending_response *pending_find_owned(const struct pending_responses *t,
+                                            const void *owner);
+
+/* Whether a client waits for a response of an owner. */
+bool pending_has_client(const struct pending_responses *t, const void *owner);
+
+/* Returns the writer of responses, for those that are sent at once. */
+static inline struct http_response *pending_http_response(struct pending_responses *t)
+{
+    return &t->response;
+}
+
 /* True if a message can be sent before the response. */
 bool pending_can_stream(const struct pending_response *x);
 

@@ -37,6 +37,28 @@ static struct pending_response *add_request(struct bench *b, uint64_t exchange,
 
 #define BOTH "application/json, text/event-stream"
 
+static void responses_are_found_by_their_owner(void **state)
+{
+    struct pending_response *x;
+    struct bench b;
+    int other;
+
+    (void)state;
+    open_bench(&b);
+    assert_null(pending_find_owned(&b.turns, &b));
+    assert_false(pending_has_client(&b.turns, &b));
+    x = add_request(&b, 1, BOTH);
+    assert_ptr_equal(pending_find_owned(&b.turns, &b), x);
+    assert_true(pending_has_client(&b.turns, &b));
+    assert_null(pending_find_owned(&b.turns, &other));
+    assert_false(pending_has_client(&b.turns, &other));
+    x->disconnected = true;
+    assert_false(pending_has_client(&b.turns, &b));
+    pending_remove(&b.turns, pending_find_owned(&b.turns, &b));
+    assert_null(pending_find_owned(&b.turns, &b));
+    close_bench(&b);
+}
+
 static void the_first_message_decides_the_shape_of_the_response(void **state)
 {
     struct pending_response *x;
@@ -214,6 +236,7 @@ static void a_begun_response_is_not_rejected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(responses_are_found_by_their_owner),
         cmocka_unit_test(the_first_message_decides_the_shape_of_the_response),
         cmocka_unit_test(the_status_depends_on_the_error_only_in_the_stateless_protocol),
         cmocka_unit_test(responses_of_a_batch_are_one_array_or_events),
