@@ -101,28 +101,6 @@ static bool is_caching_header(struct str name)
     return false;
 }
 
-static void drop_headers(struct headers *f, bool (*which)(struct str name))
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < f->count; i++)
-        if (!which(f->at[i].name))
-            f->at[kept++] = f->at[i];
-    f->count = kept;
-}
-
-/* Drops all Location headers but the first: clients disagree which one counts, and only the
- * first is rewritten. */
-static void keep_first_location(struct headers *f)
-{
-    size_t kept = 0, seen = 0;
-
-    for (size_t i = 0; i < f->count; i++)
-        if (!headers_equal_nocase(f->at[i].name, STR("location")) || seen++ == 0)
-            f->at[kept++] = f->at[i];
-    f->count = kept;
-}
-
 static void on_login_redirect(void *to, const struct http_relay_exchange *p,
                               const struct request_head *r, struct buf *location)
 {
@@ -163,7 +141,7 @@ static bool on_request(void *to, const struct http_relay_exchange *p,
     if (p->is_endpoint)
         return false;
     if (oauth_document_kind(&o->oauth, r->path) && is_get(r)) {
-        drop_headers(&a->headers, is_conditional_header);
+        headers_remove(&a->headers, is_conditional_header);
         headers_add(&a->headers, STR("Accept-Encoding"), STR("identity"));
     }
     rewrite_query(o, r, a, text);
@@ -271,7 +249,7 @@ static bool wants_document(struct record_oauth *o, const struct request_head *r,
         oauth_add_note(&o->oauth, OAUTH_UNREADABLE_METADATA);
         return false;
     }
-    drop_headers(&a->headers, is_caching_header);
+    headers_remove(&a->headers, is_caching_header);
     headers_add(&a->headers, STR("Cache-Control"), STR("no-store"));
     return true;
 }
@@ -284,7 +262,8 @@ static bool on_response(void *to, const struct http_relay_exchange *p,
     struct str host = host_of(r);
     bool named, wanted = false;
 
-    keep_first_location(&a->headers);
+    /* Clients disagree which one counts, and only the first is rewritten. */
+    headers_keep_first(&a->headers, STR("location"));
     if (a->status == UNAUTHORIZED || a->status == FORBIDDEN) {
         if (p->is_endpoint)
             oauth_note_endpoint_path(&o->oauth, r->path);

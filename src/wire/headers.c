@@ -27,6 +27,26 @@ void headers_add(struct headers *f, struct str name, struct str value)
     f->name_bits |= headers_name_bit(name);
 }
 
+void headers_remove(struct headers *f, bool (*which)(struct str name))
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (!which(f->at[i].name))
+            f->at[kept++] = f->at[i];
+    f->count = kept;
+}
+
+void headers_keep_first(struct headers *f, struct str name)
+{
+    size_t kept = 0, seen = 0;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (!headers_equal_nocase(f->at[i].name, name) || seen++ == 0)
+            f->at[kept++] = f->at[i];
+    f->count = kept;
+}
+
 static const bool is_token_char[256] = {
     ['!'] = true,         ['#' ... '\''] = true, ['*' ... '+'] = true,
     ['-' ... '.'] = true, ['0' ... '9'] = true,  ['A' ... 'Z'] = true,

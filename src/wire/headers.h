@@ -26,6 +26,12 @@ void headers_release(struct headers *f);
 void headers_clear(struct headers *f); /* removes all; keeps the memory */
 void headers_add(struct headers *f, struct str name, struct str value);
 
+/* Removes all headers for whose name `which` is true. */
+void headers_remove(struct headers *f, bool (*which)(struct str name));
+
+/* Removes all headers of that name but the first. */
+void headers_keep_first(struct headers *f, struct str name);
+
 /* Adds the headers of `text`: lines that end in CR LF and have no control characters but tabs.
  * Returns REJECT_NONE if all of them are valid. */
 enum reject_reason headers_parse(struct headers *f, struct str text);

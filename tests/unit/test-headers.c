@@ -154,6 +154,31 @@ static void all_headers_of_a_name_are_found_in_order(void **state)
 }
 
 /* Those that share a bit with one that is there, too. */
+static bool is_a_or_c(struct str name)
+{
+    return headers_equal_nocase(name, STR("a")) || headers_equal_nocase(name, STR("c"));
+}
+
+static void removed_headers_are_not_found_and_the_others_keep_their_order(void **state)
+{
+    struct headers f = { .at = NULL };
+
+    (void)state;
+    assert_int_equal(headers_parse(&f, STR("A: 1\r\nb: 2\r\nC: 3\r\nB: 4\r\nd: 5\r\n")),
+                     REJECT_NONE);
+    headers_keep_first(&f, STR("B"));
+    assert_int_equal(f.count, 4);
+    assert_str(headers_value(&f, STR("b")), STR("2"));
+    assert_int_equal(headers_count(&f, STR("b")), 1);
+    headers_remove(&f, is_a_or_c);
+    assert_int_equal(f.count, 2);
+    assert_null(headers_next(&f, STR("a"), NULL));
+    assert_null(headers_next(&f, STR("c"), NULL));
+    assert_str(f.at[0].value, STR("2"));
+    assert_str(f.at[1].value, STR("5"));
+    headers_release(&f);
+}
+
 static void absent_headers_are_not_found(void **state)
 {
     struct headers f = { .at = NULL };
@@ -267,6 +292,7 @@ int main(void)
         cmocka_unit_test(names_are_compared_without_case),
         cmocka_unit_test(every_byte_is_compared_with_its_lower_case),
         cmocka_unit_test(all_headers_of_a_name_are_found_in_order),
+        cmocka_unit_test(removed_headers_are_not_found_and_the_others_keep_their_order),
         cmocka_unit_test(absent_headers_are_not_found),
         cmocka_unit_test(a_list_is_split_at_commas_outside_quotes),
         cmocka_unit_test(hop_by_hop_headers_are_recognized),
