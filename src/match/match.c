@@ -108,6 +108,19 @@ void matcher_release(struct matcher *m)
     index_message_release(&m->recorded);
 }
 
+const struct candidates *matcher_candidates(const struct matcher *m, enum candidates_by by)
+{
+    switch (by) {
+    case CANDIDATES_BY_SUBJECT:
+        break;
+    case CANDIDATES_BY_PARAMS:
+        return &m->equal_candidates;
+    case CANDIDATES_BY_REDUCED_PARAMS:
+        return &m->reduced_candidates;
+    }
+    return &m->candidates;
+}
+
 /* Returns the candidates by params. Built on first use: a client that keeps to the recorded
  * order in sequential mode never needs it. */
 static const struct candidates *params_candidates(struct matcher *m)

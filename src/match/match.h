@@ -157,6 +157,10 @@ void matcher_init(struct matcher *m, const struct index *idx,
                   const struct match_options *options, struct fuzzy *fuzzy);
 void matcher_release(struct matcher *m);
 
+/* Returns the lists of calls by subject, by params, or by params without ignored values; the
+ * last two may be empty. */
+const struct candidates *matcher_candidates(const struct matcher *m, enum candidates_by by);
+
 /* Finds a call and marks it as used. `session`: the recorded session of this client.
  * initialize, ping and the like are not for the matcher: they are never used up. */
 struct match matcher_match(struct matcher *m, struct used_set *used, uint32_t session,

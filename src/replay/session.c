@@ -345,7 +345,8 @@ static void log_difference(struct session *s, uint32_t call, const struct mcp_me
     const struct match_options *o = &m->options;
     size_t mode = match_reason_mode_rule(o, live);
     bool asked_for = matcher_mode(o, live) != MATCH_SEQUENTIAL ||
-                     candidates_is_sequence(&m->candidates, m->index->calls[call].method);
+                     candidates_is_sequence(matcher_candidates(m, CANDIDATES_BY_SUBJECT),
+                                            s->shared->index->calls[call].method);
     struct buf where, rule;
 
     buf_init(&where, LIMIT_MESSAGE);
@@ -453,9 +454,10 @@ static struct task_state task_state_of(struct session *s, uint32_t session)
 {
     const struct matcher *m = s->shared->matcher;
 
-    return (struct task_state){ .candidates = &m->candidates,
-                                .equal_candidates = &m->equal_candidates,
-                                .reduced_candidates = &m->reduced_candidates,
+    return (struct task_state){ .candidates = matcher_candidates(m, CANDIDATES_BY_SUBJECT),
+                                .equal_candidates = matcher_candidates(m, CANDIDATES_BY_PARAMS),
+                                .reduced_candidates =
+                                    matcher_candidates(m, CANDIDATES_BY_REDUCED_PARAMS),
                                 .used_set = used_set_of(s),
                                 .player = &s->player,
                                 .session = session };
