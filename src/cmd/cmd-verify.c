@@ -23,7 +23,10 @@
 #include "runtime/verify-recording.h"
 #include "wire/url.h"
 
-enum { VERIFY_TEXT_MAX = 64 << 20 };
+enum {
+    VERIFY_TEXT_MAX = 64 << 20,
+    VERIFY_TEXT_WRITE = 64 << 10, /* output that is written although a step has not ended */
+};
 
 struct verify_args {
     const char *cassette, *target_stdio, *before, *only, *skip;
@@ -191,6 +194,14 @@ static void flush_text(struct verify_command *c)
     buf_clear(&c->text);
 }
 
+/* Writes much output at once: one step may compose the verdicts of all calls that are blocked.
+ */
+static void write_long_text(struct verify_command *c)
+{
+    if (c->spoke && c->text.len >= VERIFY_TEXT_WRITE)
+        flush_text(c);
+}
+
 static void read_server_info(struct verify_file *f, const struct call_verdict *first,
                              struct str live)
 {
@@ -320,6 +331,7 @@ static void on_verdict(void *to, const struct call_verdict *given, uint32_t call
     c->spoke = c->spoke || v->duration_us >= 0;
     verdict = redact_verdict_call(&f->redaction.verdicts, v);
     c->report->verdict(c->report, &verdict);
+    write_long_text(c);
 }
 
 static void on_finding(void *to, const struct finding *given)
@@ -332,6 +344,7 @@ static void on_finding(void *to, const struct finding *given)
     count_findings(c, &finding, 1);
     c->run_errors += finding.severity == FINDING_ERROR;
     c->report->finding(c->report, &finding);
+    write_long_text(c);
 }
 
 static const struct verify_events events = { on_verdict, on_finding };

@@ -1,6 +1,7 @@
 """verify with the demo server: exit codes, updates of every format, reports that real parsers read, bad servers."""
 import json
 import os
+import pathlib
 import shlex
 import signal
 import subprocess
@@ -9,6 +10,8 @@ import time
 import xml.etree.ElementTree as xml
 
 import pytest
+
+OPTIMISED = pathlib.Path(__file__).resolve().parents[2] / "build" / "mcpreel"
 
 
 @pytest.fixture(scope="module")
@@ -357,6 +360,24 @@ def test_the_oldest_of_too_many_values_are_dropped_and_it_is_reported(mcpreel, r
     assert [call["verdict"] for call in report["calls"]] == verdicts, report["calls"][2:]
     limits = [finding for finding in report["findings"] if finding["rule"] == "rebind-limit"]
     assert len(limits) == (values > 100_000) and all("at most 100000 are kept" in one["message"] for one in limits), report["findings"]
+
+
+def test_the_output_is_complete_if_a_server_that_ends_blocks_very_many_calls(run, tmp_path):
+    """The optimised program composes more than 64 MB in one step."""
+    long_name, calls, file = "tool-" + "x" * 4000, 18_000, tmp_path / "many.jsonl"
+    messages = [{"id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}},
+                {"id": 0, "result": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "s", "version": "1"}}}]
+    with file.open("w") as to:
+        for message in messages:
+            to.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        for n in range(1, calls + 1):
+            to.write(json.dumps({"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": {"name": long_name, "arguments": {"n": n}}}) + "\n")
+            to.write(json.dumps({"jsonrpc": "2.0", "id": n, "result": {"content": []}}) + "\n")
+    (tmp_path / "ends.py").write_text("import json, sys\nmessage = json.loads(sys.stdin.readline())\n"
+                                      f"print(json.dumps({{**{messages[1]}, 'jsonrpc': '2.0', 'id': message['id']}}), flush=True)\n")
+    ran = run([OPTIMISED, "--json", "verify", file, "--", sys.executable, tmp_path / "ends.py"])
+    assert len(ran.out) > 64 << 20
+    assert len(json.loads(ran.out)["calls"]) == calls + 1
 
 
 STATELESS_SERVER = '''
