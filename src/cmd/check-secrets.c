@@ -411,8 +411,8 @@ static bool search_files(struct secret_report *r, const struct operands *in, str
     buf_add_ch(&r->json_text, '\n');
     add_text_searched(r);
     report_files_set_json(&r->reports, buf_str(&r->json_text));
-    return buf_ok(output, e) && app_write(r->app, buf_str(output), e) &&
-           report_files_write(&r->reports, &target, e);
+    return (!r->reports.count || buf_ok(&r->json_text, e)) && buf_ok(output, e) &&
+           app_write(r->app, buf_str(output), e) && report_files_write(&r->reports, &target, e);
 }
 
 int check_secrets(const struct app *app, const struct check_secrets_options *options,
