@@ -950,6 +950,7 @@ static int run_run(const struct app *app, const void *options, const struct oper
         code = app_exit_code(e);
     }
     report_files_release(&c.reports);
+    verdict_json_release(&c.verdict_json);
     scenario_lines_release(&c.lines);
     scenario_file_release(&c.file);
     server_env_release(&c.env);
