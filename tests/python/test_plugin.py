@@ -428,12 +428,22 @@ def test_calls_of_a_failed_test_are_not_counted_as_recorded(tests):
 
 
 def test_the_file_that_the_message_about_a_failed_server_names_is_there(tests):
-    t = tests(STDIO.replace("(SERVER)", '(["sh", "-c", "read line; exit 3"])'))
-    _, _, text = t.run()
+    """The server answers the call, and fails at its end."""
+    t = tests(STDIO.replace("(SERVER)", """(["sh", "-c", 'head -n 3 | "$MCPREEL" demo server; exit 3'])"""))
+    code, _, text = t.run()
+    assert code == 1
     (journal,) = set(re.findall(r"the session is in '([^']+)'", text))
     assert pathlib.Path(journal).exists()
     assert "trace.jsonl" not in os.listdir(os.path.dirname(journal))  # it has secrets
     shutil.rmtree(os.path.dirname(os.path.dirname(journal)))
+
+
+def test_the_message_about_a_server_that_answered_no_call_names_no_file(tests):
+    t = tests(STDIO.replace("(SERVER)", '(["sh", "-c", "read line; exit 3"])'))
+    code, _, text = t.run()
+    assert code == 1
+    assert "the server failed" in text
+    assert "the session is in" not in text
 
 
 def test_a_recording_that_another_worker_writes_meanwhile_is_explained(tests):
