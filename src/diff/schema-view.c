@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/err.h"
 #include "json/equal.h"
 
 enum { MAX_WRAPPERS = 64, TYPES_DEPTH = 32, MAX_UNIONS = 64 };
@@ -366,6 +367,7 @@ static void add_branches(struct view_maker *m, struct json_val list)
 {
     struct json_iter it = json_each(list);
 
+    BUG_IF(m->union_count == MAX_UNIONS);
     m->unions[m->union_count++] = list;
     while (json_next(&it)) {
         struct json_val inner = inner_union(m, it.value);
@@ -390,7 +392,8 @@ static void read_branches(struct view_maker *m, struct json_val part, enum json_
 
     if (json_type(list) != JSON_ARRAY || !json_count(list))
         return;
-    if (v->branch_count) { /* anyOf beside oneOf */
+    /* anyOf beside oneOf; or after a union that became types, but was as large as can be. */
+    if (v->branch_count || m->union_count == MAX_UNIONS) {
         v->complete = false;
         return;
     }

@@ -180,6 +180,35 @@ static void many_ways_to_a_union_add_its_branches_once(void **state)
     buf_release(&text);
 }
 
+static void add_unions(struct buf *to, const char *keyword, const char *branches, int count)
+{
+    buf_printf(to, "'%s':[", keyword);
+    for (int i = 0; i < count; i++)
+        buf_printf(to, "%s{'anyOf':[%s]}", i ? "," : "", branches);
+    buf_add_ch(to, ']');
+}
+
+/* The unions of anyOf become types, so oneOf beside it is not yet a second list of branches. */
+static void more_unions_than_a_view_has_room_for_are_left_out(void **state)
+{
+    struct buf text;
+    struct rig r;
+
+    (void)state;
+    for (int inner = 62; inner <= 64; inner++) {
+        buf_init(&text, 1 << 20);
+        buf_add_ch(&text, '{');
+        add_unions(&text, "anyOf", "{'type':'string'},{'type':'number'}", inner);
+        buf_add_ch(&text, ',');
+        add_unions(&text, "oneOf", "{'type':'string'},{'type':'boolean'}", 50);
+        buf_add_ch(&text, '}');
+        view_schema(&r, buf_z(&text));
+        assert_int_equal(r.view.complete, inner < 63); /* 64 with the outer one */
+        end(&r);
+        buf_release(&text);
+    }
+}
+
 static void keywords_of_allof_join_unless_they_collide(void **state)
 {
     static const struct {
@@ -267,6 +296,7 @@ int main(void)
         cmocka_unit_test(true_accepts_everything_and_false_nothing),
         cmocka_unit_test(a_union_in_a_union_has_its_branches_there),
         cmocka_unit_test(many_ways_to_a_union_add_its_branches_once),
+        cmocka_unit_test(more_unions_than_a_view_has_room_for_are_left_out),
         cmocka_unit_test(keywords_of_allof_join_unless_they_collide),
         cmocka_unit_test(types_follow_every_keyword_that_excludes_some),
         cmocka_unit_test(a_value_of_another_type_does_not_count),
