@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "diff/schema-bounds.h"
 #include "diff/schema-match.h"
+#include "diff/schema-properties.h"
 #include "diff/schema-references.h"
 #include "diff/schema-view.h"
 #include "json/equal.h"
@@ -448,82 +449,6 @@ static void compare_annotations(struct schema_comparison *c, const struct schema
 
 /* Properties. */
 
-struct property {
-    struct str name;
-    struct json_val schema; /* absent: only required */
-    size_t position;
-    bool required;
-    bool renamed;
-};
-
-struct properties {
-    struct property *at; /* sorted by name, each once */
-    size_t count;
-};
-
-static int compare_properties(const void *a, const void *b)
-{
-    const struct property *x = a, *y = b;
-    int order = str_cmp(x->name, y->name);
-
-    return order ? order : x->position < y->position ? -1 : x->position > y->position;
-}
-
-static void add_property(struct properties *list, struct str name, struct json_val schema,
-                         bool required)
-{
-    list->at[list->count] = (struct property){
-        .name = name, .schema = schema, .position = list->count, .required = required
-    };
-    list->count++;
-}
-
-static struct properties list_members(struct schema_comparison *c, const struct schema_view *v)
-{
-    struct properties list = { NULL, 0 };
-    size_t room = 0;
-
-    for (size_t i = 0; i < v->part_count; i++)
-        room += json_count(json_get(v->parts[i], STR("properties"))) +
-                json_count(json_get(v->parts[i], STR("required")));
-    list.at = arena_alloc(&c->arena, (room + 1) * sizeof *list.at);
-    for (size_t i = 0; i < v->part_count; i++) {
-        struct json_iter it = json_each(json_get(v->parts[i], STR("properties")));
-
-        while (json_next(&it))
-            if (json_exists(it.key))
-                add_property(&list, json_text(it.key, &c->arena), it.value, false);
-    }
-    for (size_t i = 0; i < v->part_count; i++) {
-        struct json_iter it = json_each(json_get(v->parts[i], STR("required")));
-
-        while (json_next(&it))
-            if (!json_exists(it.key) && json_type(it.value) == JSON_STRING)
-                add_property(&list, json_text(it.value, &c->arena), JSON_VAL_NONE, true);
-    }
-    c->work += list.count;
-    return list;
-}
-
-/* Lists the properties of a view. The first of several with a name that has a schema counts; it
- * is required if any of them is. */
-static struct properties list_properties(struct schema_comparison *c,
-                                         const struct schema_view *v)
-{
-    struct properties list = list_members(c, v);
-    size_t kept = 0;
-
-    qsort(list.at, list.count, sizeof *list.at, compare_properties);
-    for (size_t i = 0; i < list.count; i++) {
-        if (kept && str_eq(list.at[kept - 1].name, list.at[i].name))
-            list.at[kept - 1].required |= list.at[i].required;
-        else
-            list.at[kept++] = list.at[i];
-    }
-    list.count = kept;
-    return list;
-}
-
 static bool is_closed(const struct schema_view *v)
 {
     return json_type(schema_view_get(v, KEYWORD_ADDITIONAL_PROPERTIES)) == JSON_FALSE ||
@@ -538,7 +463,7 @@ static struct str name_json(struct buf *to, struct str name)
 }
 
 /* Two names are similar if at least half of the longer one is the same. */
-static bool may_be_renamed(const struct property *a, const struct property *b)
+static bool may_be_renamed(const struct schema_property *a, const struct schema_property *b)
 {
     size_t longer = a->name.len > b->name.len ? a->name.len : b->name.len;
 
@@ -550,14 +475,15 @@ static bool may_be_renamed(const struct property *a, const struct property *b)
 
 /* The properties that only one side has. */
 struct unpaired {
-    struct property **at;
+    struct schema_property **at;
     size_t count;
 };
 
 /* Returns the only one that `p` may be under another name; NULL: there is none, or several. */
-static struct property *find_renamed(const struct property *p, const struct unpaired *among)
+static struct schema_property *find_renamed(const struct schema_property *p,
+                                            const struct unpaired *among)
 {
-    struct property *found = NULL;
+    struct schema_property *found = NULL;
 
     for (size_t i = 0; i < among->count; i++) {
         if (!may_be_renamed(p, among->at[i]))
@@ -569,8 +495,8 @@ static struct property *find_renamed(const struct property *p, const struct unpa
     return found;
 }
 
-static void emit_renamed(struct schema_comparison *c, struct property *old,
-                         struct property *new)
+static void emit_renamed(struct schema_comparison *c, struct schema_property *old,
+                         struct schema_property *new)
 {
     struct str before = name_json(&c->texts[0], old->name);
     struct str after = name_json(&c->texts[1], new->name);
@@ -588,7 +514,7 @@ static void match_renamed(struct schema_comparison *c, const struct unpaired *re
     if (removed->count * added->count > RENAME_PAIRS)
         return;
     for (size_t i = 0; i < removed->count; i++) {
-        struct property *new = find_renamed(removed->at[i], added);
+        struct schema_property *new = find_renamed(removed->at[i], added);
 
         if (new &&find_renamed(new, removed) == removed->at[i])
             emit_renamed(c, removed->at[i], new);
@@ -597,7 +523,7 @@ static void match_renamed(struct schema_comparison *c, const struct unpaired *re
 
 static enum schema_change_kind added_kind(const struct schema_comparison *c,
                                           const struct schema_pair *p,
-                                          const struct property *added)
+                                          const struct schema_property *added)
 {
     if (c->direction == SCHEMA_OUTPUT && is_closed(&p->before))
         return SCHEMA_PROPERTY_ADDED_CLOSED;
@@ -606,7 +532,7 @@ static enum schema_change_kind added_kind(const struct schema_comparison *c,
 
 static enum schema_change_kind removed_kind(const struct schema_comparison *c,
                                             const struct schema_pair *p,
-                                            const struct property *removed)
+                                            const struct schema_property *removed)
 {
     if (c->direction == SCHEMA_OUTPUT)
         return removed->required ? SCHEMA_PROPERTY_REQUIRED_REMOVED : SCHEMA_PROPERTY_REMOVED;
@@ -633,7 +559,7 @@ static void leave_property(struct schema_comparison *c, size_t len)
     c->depth -= 2;
 }
 
-static struct str schema_text(const struct property *p)
+static struct str schema_text(const struct schema_property *p)
 {
     return json_exists(p->schema) ? json_raw(p->schema) : STR("true");
 }
@@ -652,7 +578,7 @@ static void emit_unpaired(struct schema_comparison *c, const struct schema_pair 
     struct json_val further = further_schema(added ? &p->before : &p->after);
 
     for (size_t i = 0; i < list->count; i++) {
-        const struct property *x = list->at[i];
+        const struct schema_property *x = list->at[i];
         size_t len;
 
         if (x->renamed)
@@ -669,7 +595,8 @@ static void emit_unpaired(struct schema_comparison *c, const struct schema_pair 
     }
 }
 
-static struct json_val property_schema(const struct property *p, const struct schema_view *v)
+static struct json_val property_schema(const struct schema_property *p,
+                                       const struct schema_view *v)
 {
     struct json_val further = schema_view_get(v, KEYWORD_ADDITIONAL_PROPERTIES);
 
@@ -679,7 +606,8 @@ static struct json_val property_schema(const struct property *p, const struct sc
 }
 
 static void compare_property(struct schema_comparison *c, const struct schema_pair *p,
-                             const struct property *old, const struct property *new)
+                             const struct schema_property *old,
+                             const struct schema_property *new)
 {
     size_t len = enter_property(c, old->name);
 
@@ -706,8 +634,8 @@ static void compare_additional(struct schema_comparison *c, const struct schema_
 
 static void compare_objects(struct schema_comparison *c, const struct schema_pair *p)
 {
-    struct properties old = list_properties(c, &p->before);
-    struct properties new = list_properties(c, &p->after);
+    struct schema_properties old = schema_properties_list(&p->before, &c->arena, &c->work);
+    struct schema_properties new = schema_properties_list(&p->after, &c->arena, &c->work);
     struct unpaired removed = { arena_alloc(&c->arena, (old.count + 1) * sizeof *removed.at),
                                 0 };
     struct unpaired added = { arena_alloc(&c->arena, (new.count + 1) * sizeof *added.at), 0 };
