@@ -13,7 +13,7 @@
 
 enum { TEXT_MAX = 64 << 20 };  /* bytes of a value of a change */
 enum { MAX_REFS = 64 };        /* followed from one place */
-enum { TYPE_STEPS = 16 };      /* of a search for types: the work of one comparison */
+enum { VIEW_STEPS = 16 };      /* of a view: the work of one comparison */
 enum { RENAME_PAIRS = 10000 }; /* that are tried */
 
 static const struct json_rules by_value = { .numbers_by_value = true };
@@ -36,7 +36,7 @@ struct schema_comparison {
     struct json_step *steps;
     size_t depth, step_cap;
     unsigned nesting;
-    uint64_t work;
+    uint64_t work, view_work;
     bool too_complex;
     struct map compared; /* pairs of subschemas */
     struct buf instance; /* of the current subschema */
@@ -731,12 +731,10 @@ static struct schema_match_list list_schemas(struct schema_comparison *c,
                                              const struct json_val *schemas, size_t count)
 {
     struct schema_match_list list = list_values(c, schemas, count);
-    uint64_t work = 0;
 
     for (size_t i = 0; i < count; i++)
         list.at[i].types =
-            schema_view_types(rules, list.at[i].value, &work) & SCHEMA_VIEW_ANY_TYPE;
-    c->work += work / TYPE_STEPS;
+            schema_view_types(rules, list.at[i].value, &c->view_work) & SCHEMA_VIEW_ANY_TYPE;
     return list;
 }
 
@@ -945,9 +943,9 @@ static void compare_version(struct schema_comparison *c, const struct single_pai
 }
 
 /* Whether one side is nothing but a union, and the other one a schema that has types. */
-static bool is_single_pair(struct schema_pair *p)
+static bool is_single_pair(const struct schema_pair *p)
 {
-    struct schema_view *b = &p->before, *a = &p->after;
+    const struct schema_view *b = &p->before, *a = &p->after;
 
     return !is_invalid(p, KEYWORD_TYPE) &&
            ((!b->branch_count && types_of(b) && !is_open(b) && schema_view_is_union(a)) ||
@@ -962,13 +960,17 @@ static void compare_single_pair(struct schema_comparison *c, const struct schema
                                    added ? p->schemas[0] : p->schemas[1], added };
     struct schema_match_list list = list_branches(c, s.all);
     struct schema_match_item *found;
+    bool covered;
 
     if (!(types_of(s.single) & types_of(s.all))) {
         emit_types(c, SCHEMA_TYPE_CHANGED, p);
         return;
     }
     compare_null(c, p);
-    if (is_covered(&s)) {
+    covered = is_covered(&s);
+    if (schema_view_is_used_up(c->view_work))
+        return;
+    if (covered) {
         if (types_of(s.single) != types_of(s.all))
             emit_types(c, added ? SCHEMA_TYPE_WIDENED : SCHEMA_TYPE_NARROWED, p);
         return;
@@ -982,7 +984,7 @@ static void compare_single_pair(struct schema_comparison *c, const struct schema
 
 /* Everything. */
 
-static void compare_pair(struct schema_comparison *c, struct schema_pair *p)
+static void compare_pair(struct schema_comparison *c, const struct schema_pair *p)
 {
     bool known = schema_view_is_unresolved(&p->before) == schema_view_is_unresolved(&p->after);
 
@@ -1021,6 +1023,12 @@ static struct json_val skip_refs(struct json_schema_rules *rules, struct json_va
     return schema;
 }
 
+/* Returns whether it is a $ref, with nothing but annotations beside it. */
+static bool is_ref(struct json_schema_rules *rules, struct json_val schema)
+{
+    return skip_refs(rules, schema).node != schema.node;
+}
+
 /* Returns whether the pair was compared before, or is being compared: a recursive schema. */
 static bool is_compared(struct schema_comparison *c, struct json_val before,
                         struct json_val after, enum schema_role role)
@@ -1038,45 +1046,65 @@ static bool is_compared(struct schema_comparison *c, struct json_val before,
     return false;
 }
 
-/* Compares the annotations beside a $ref whose target was compared before. */
-static void compare_ref_annotations(struct schema_comparison *c, struct schema_pair *p)
+/* Returns a view of nothing but the keywords of the schema itself. */
+static struct schema_view own_keywords(struct json_schema_rules *rules, struct json_val schema)
 {
-    if (p->before.part_count < 2 || p->after.part_count < 2)
-        return;
-    p->before.part_count = p->after.part_count = 1;
-    compare_annotations(c, p);
+    return (struct schema_view){ .rules = rules, .parts = { schema }, .part_count = 1 };
 }
 
-static void view_pair(struct schema_comparison *c, struct schema_pair *p,
+/* Compares the annotations beside a $ref whose target was compared before. */
+static void compare_ref_annotations(struct schema_comparison *c, struct json_val before,
+                                    struct json_val after)
+{
+    const struct schema_pair p = { .schemas = { before, after },
+                                   .before = own_keywords(&c->rules[0], before),
+                                   .after = own_keywords(&c->rules[1], after) };
+
+    if (is_ref(&c->rules[0], before) && is_ref(&c->rules[1], after))
+        compare_annotations(c, &p);
+}
+
+/* Returns false if the views cannot be made completely. */
+static bool view_pair(struct schema_comparison *c, struct schema_pair *p,
                       enum schema_view_conjuncts conjuncts)
 {
-    schema_view_init(&p->before, &c->rules[0], p->schemas[0], conjuncts, &c->arena);
-    schema_view_init(&p->after, &c->rules[1], p->schemas[1], conjuncts, &c->arena);
-    c->work += (p->before.work + p->after.work) / TYPE_STEPS;
+    schema_view_init(&p->before, &c->rules[0], p->schemas[0], conjuncts, &c->arena,
+                     &c->view_work);
+    schema_view_init(&p->after, &c->rules[1], p->schemas[1], conjuncts, &c->arena,
+                     &c->view_work);
+    return !schema_view_is_used_up(c->view_work);
+}
+
+static void compare_views(struct schema_comparison *c, struct json_val before,
+                          struct json_val after, enum schema_role role)
+{
+    struct schema_pair *p = mem_new(struct schema_pair); /* too large for a recursion's stack */
+    bool viewed;
+
+    *p = (struct schema_pair){ .schemas = { before, after }, .role = role };
+    viewed = view_pair(c, p, SCHEMA_VIEW_JOINED);
+    if (p->before.conjunct_count || p->after.conjunct_count)
+        viewed = view_pair(c, p, SCHEMA_VIEW_APART);
+    if (viewed)
+        compare_pair(c, p);
+    free(p);
 }
 
 static void compare_as(struct schema_comparison *c, struct json_val before,
                        struct json_val after, enum schema_role role)
 {
-    bool compared = is_compared(c, before, after, role);
-    struct schema_pair *p;
-
-    if (++c->work > SCHEMA_COMPARE_WORK || c->nesting == SCHEMA_COMPARE_DEPTH) {
+    if (++c->work + c->view_work / VIEW_STEPS > SCHEMA_COMPARE_WORK ||
+        c->nesting == SCHEMA_COMPARE_DEPTH) {
         c->too_complex = true;
         return;
     }
-    p = mem_new(struct schema_pair); /* too large for the stack of a recursion */
-    *p = (struct schema_pair){ .schemas = { before, after }, .role = role };
-    view_pair(c, p, SCHEMA_VIEW_JOINED);
-    if (p->before.conjunct_count || p->after.conjunct_count)
-        view_pair(c, p, SCHEMA_VIEW_APART);
+    if (is_compared(c, before, after, role)) {
+        compare_ref_annotations(c, before, after);
+        return;
+    }
     c->nesting++;
-    if (compared)
-        compare_ref_annotations(c, p);
-    else
-        compare_pair(c, p);
+    compare_views(c, before, after, role);
     c->nesting--;
-    free(p);
 }
 
 static void compare(struct schema_comparison *c, struct json_val before, struct json_val after)
@@ -1114,7 +1142,7 @@ void schema_compare(struct json_val before, struct json_val after,
     buf_init(&c->texts[1], TEXT_MAX);
     buf_add_ch(&c->instance, '$');
     compare(c, before, after);
-    if (c->too_complex)
+    if (c->too_complex || schema_view_is_used_up(c->view_work))
         emit(c, SCHEMA_TOO_COMPLEX, STR_NONE, STR_NONE);
     release_comparison(c);
     free(c);

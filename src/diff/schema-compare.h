@@ -7,8 +7,9 @@
  * Paths lead through the names of keywords and properties, as if each $ref were replaced by its
  * target. A definition that is used at several places is compared once, at the first of them.
  *
- * Bounded: beyond SCHEMA_COMPARE_WORK steps or SCHEMA_COMPARE_DEPTH levels the rest is not
- * compared, and SCHEMA_TOO_COMPLEX is reported. Otherwise linear, except for sorting and for
+ * Bounded: beyond SCHEMA_COMPARE_WORK steps, SCHEMA_VIEW_WORK steps of views (16 of which are
+ * one step) or SCHEMA_COMPARE_DEPTH levels the rest is not compared, and SCHEMA_TOO_COMPLEX is
+ * reported. Otherwise linear, except for sorting and for
  * the search for renamed properties and changed branches, which are limited as well. */
 #ifndef DIFF_SCHEMA_COMPARE_H
 #define DIFF_SCHEMA_COMPARE_H

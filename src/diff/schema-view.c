@@ -6,6 +6,7 @@
 #include "json/equal.h"
 
 enum { MAX_WRAPPERS = 64, TYPES_DEPTH = 32, MAX_UNIONS = 64 };
+enum { MEMBERS_OF_A_STEP = 16 };
 enum { NAME_PAIRS = 10000 }; /* of properties that are compared */
 enum { ALL_TYPES = SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL };
 
@@ -116,6 +117,18 @@ static bool has_only(struct json_val schema, struct str name)
     return found;
 }
 
+/* Work. */
+
+bool schema_view_is_used_up(uint64_t work)
+{
+    return work > SCHEMA_VIEW_WORK;
+}
+
+static bool is_used_up(const struct schema_view *v)
+{
+    return schema_view_is_used_up(*v->work);
+}
+
 /* Types. */
 
 static unsigned with_integer(unsigned types)
@@ -148,7 +161,8 @@ static bool is_nullable(struct json_val schema)
 
 struct type_search {
     struct json_schema_rules *rules;
-    unsigned steps; /* that are left */
+    unsigned left; /* subschemas that it may still look at */
+    uint64_t *work;
 };
 
 static unsigned find_types(struct type_search *s, struct json_val schema, unsigned depth);
@@ -177,9 +191,11 @@ static unsigned find_types_of_rule(struct type_search *s, const struct json_sche
 
     switch (r->keyword) {
     case KEYWORD_TYPE:
+        *s->work += json_count(r->value);
         return json_schema_types_parse(r->value, &types) ? with_integer(types) | nullable
                                                          : ALL_TYPES;
     case KEYWORD_ENUM:
+        *s->work += json_count(r->value);
         return json_type(r->value) == JSON_ARRAY ? types_of_values(r->value) | nullable
                                                  : ALL_TYPES;
     case KEYWORD_CONST:
@@ -202,9 +218,11 @@ static unsigned find_types(struct type_search *s, struct json_val schema, unsign
 
     if (json_type(schema) == JSON_FALSE)
         return 0;
-    if (json_type(schema) != JSON_OBJECT || !depth || !s->steps)
+    if (json_type(schema) != JSON_OBJECT || !depth || !s->left ||
+        schema_view_is_used_up(*s->work))
         return ALL_TYPES;
-    s->steps--;
+    s->left--;
+    *s->work += 1 + json_count(schema) / MEMBERS_OF_A_STEP;
     node = json_schema_rules_of(s->rules, schema);
     nullable = is_nullable(schema) ? JSON_SCHEMA_NULL : 0;
     for (size_t i = 0; i < node->count; i++)
@@ -215,11 +233,9 @@ static unsigned find_types(struct type_search *s, struct json_val schema, unsign
 unsigned schema_view_types(struct json_schema_rules *rules, struct json_val schema,
                            uint64_t *work)
 {
-    struct type_search s = { rules, SCHEMA_VIEW_STEPS };
-    unsigned types = find_types(&s, schema, TYPES_DEPTH);
+    struct type_search s = { rules, SCHEMA_VIEW_STEPS, work };
 
-    *work += SCHEMA_VIEW_STEPS - s.steps;
-    return types;
+    return find_types(&s, schema, TYPES_DEPTH);
 }
 
 static void restrict_types(struct view_maker *m, unsigned types)
@@ -245,6 +261,7 @@ static void set_values(struct view_maker *m, struct json_val list)
     struct schema_view *v = m->view;
     struct json_iter it = json_each(list);
 
+    *v->work += json_count(list);
     v->has_values = true;
     v->value_count = 0;
     v->values = arena_alloc(m->arena, (json_count(list) + 1) * sizeof *v->values);
@@ -369,7 +386,7 @@ static void add_branches(struct view_maker *m, struct json_val list)
 
     BUG_IF(m->union_count == MAX_UNIONS);
     m->unions[m->union_count++] = list;
-    while (json_next(&it)) {
+    while (!is_used_up(m->view) && json_next(&it)) {
         struct json_val inner = inner_union(m, it.value);
 
         if (json_exists(inner) && is_added(m, inner))
@@ -377,8 +394,7 @@ static void add_branches(struct view_maker *m, struct json_val list)
         if (json_exists(inner) && m->union_count < MAX_UNIONS &&
             m->view->branch_count < SCHEMA_VIEW_BRANCHES)
             add_branches(m, inner);
-        else if (schema_view_types(m->view->rules, it.value, &m->view->work) !=
-                 JSON_SCHEMA_NULL)
+        else if (schema_view_types(m->view->rules, it.value, m->view->work) != JSON_SCHEMA_NULL)
             push_branch(m, it.value);
     }
 }
@@ -447,7 +463,7 @@ static bool is_joinable(const struct json_schema_rule *r)
            (r->keyword == KEYWORD_ADDITIONAL_PROPERTIES && json_type(r->value) == JSON_TRUE);
 }
 
-static bool share_names(struct json_val a, struct json_val b)
+static bool share_names(struct json_val a, struct json_val b, uint64_t *work)
 {
     struct json_iter it = json_each(a);
 
@@ -457,14 +473,17 @@ static bool share_names(struct json_val a, struct json_val b)
     while (json_next(&it)) {
         struct json_iter other = json_each(b);
 
-        while (json_next(&other))
+        while (json_next(&other)) {
+            ++*work;
             if (json_equal(it.key, other.key, &by_value))
                 return true;
+        }
     }
     return false;
 }
 
-static bool rules_collide(const struct json_schema_rule *a, const struct json_schema_rule *b)
+static bool rules_collide(const struct json_schema_rule *a, const struct json_schema_rule *b,
+                          uint64_t *work)
 {
     if (group_of(a->keyword) != group_of(b->keyword))
         return false;
@@ -473,7 +492,7 @@ static bool rules_collide(const struct json_schema_rule *a, const struct json_sc
     if (is_joinable(b))
         return false;
     if (a->keyword == KEYWORD_PROPERTIES && b->keyword == KEYWORD_PROPERTIES)
-        return share_names(a->value, b->value);
+        return share_names(a->value, b->value, work);
     return a->keyword != b->keyword || group_of(a->keyword) == KEYWORD_PROPERTIES ||
            group_of(a->keyword) == KEYWORD_ITEMS || group_of(a->keyword) == KEYWORD_ANY_OF ||
            !json_equal(a->value, b->value, &by_value);
@@ -489,7 +508,7 @@ static bool collides_with(const struct view_maker *m, const struct json_schema_r
         if (is_union_keyword(r->keyword) && m->joined[i])
             continue;
         for (size_t k = 0; k < part->count; k++)
-            if (rules_collide(r, &part->rules[k]))
+            if (rules_collide(r, &part->rules[k], v->work))
                 return true;
     }
     return false;
@@ -516,7 +535,8 @@ static void read_conjuncts(struct view_maker *m, struct json_val all)
 {
     struct json_iter it = json_each(all);
 
-    while (json_type(all) == JSON_ARRAY && json_next(&it)) {
+    while (json_type(all) == JSON_ARRAY && !is_used_up(m->view) && json_next(&it)) {
+        ++*m->view->work;
         if (m->conjuncts == SCHEMA_VIEW_APART)
             push_conjunct(m, it.value);
         else
@@ -566,15 +586,15 @@ static void join_part(struct view_maker *m, struct json_val schema)
 
 void schema_view_init(struct schema_view *v, struct json_schema_rules *rules,
                       struct json_val schema, enum schema_view_conjuncts conjuncts,
-                      struct arena *a)
+                      struct arena *a, uint64_t *work)
 {
     struct view_maker m = { .view = v, .arena = a, .conjuncts = conjuncts };
     unsigned types;
 
-    *v = (struct schema_view){ .rules = rules,
-                               .complete = true,
-                               .part_types = SCHEMA_VIEW_ANY_TYPE };
-    types = schema_view_types(rules, schema, &v->work);
+    *v = (struct schema_view){
+        .rules = rules, .complete = true, .part_types = SCHEMA_VIEW_ANY_TYPE, .work = work
+    };
+    types = schema_view_types(rules, schema, work);
     join_part(&m, schema);
     v->types = v->part_types & types;
     v->nullable = (types & JSON_SCHEMA_NULL) && !v->never;
@@ -599,14 +619,14 @@ static bool says_only_types(const struct schema_view *v)
     return true;
 }
 
-bool schema_view_is_union(struct schema_view *v)
+bool schema_view_is_union(const struct schema_view *v)
 {
     unsigned types = 0;
 
     if (!v->branch_count || !says_only_types(v))
         return false;
-    for (size_t i = 0; i < v->branch_count; i++)
-        types |= schema_view_types(v->rules, v->branches[i], &v->work);
+    for (size_t i = 0; i < v->branch_count && !is_used_up(v); i++)
+        types |= schema_view_types(v->rules, v->branches[i], v->work);
     return !(types & SCHEMA_VIEW_ANY_TYPE & ~v->part_types);
 }
 
@@ -619,11 +639,11 @@ unsigned schema_view_plain_types(const struct schema_view *v)
 {
     unsigned types = 0;
 
-    for (size_t i = 0; i < v->branch_count; i++) {
+    for (size_t i = 0; i < v->branch_count && !is_used_up(v); i++) {
         struct schema_view branch;
         struct arena a = { 0 };
 
-        schema_view_init(&branch, v->rules, v->branches[i], SCHEMA_VIEW_JOINED, &a);
+        schema_view_init(&branch, v->rules, v->branches[i], SCHEMA_VIEW_JOINED, &a, v->work);
         types |= schema_view_is_plain(&branch) ? branch.types : 0;
         arena_release(&a);
     }

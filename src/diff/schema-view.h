@@ -13,7 +13,11 @@
  * Limits: at most SCHEMA_VIEW_PARTS parts, more become conjuncts; 64 unions in a union, and
  * SCHEMA_VIEW_BRANCHES of their branches; the search for types ends after SCHEMA_VIEW_STEPS
  * subschemas and then counts as all types. With a $ref to something else than the schema itself
- * the view is not `complete`. */
+ * the view is not `complete`.
+ *
+ * All views of a comparison add their steps to one counter, `work`: subschemas, values and
+ * pairs of names that were looked at. Beyond SCHEMA_VIEW_WORK a search ends early, and views
+ * mean nothing. */
 #ifndef DIFF_SCHEMA_VIEW_H
 #define DIFF_SCHEMA_VIEW_H
 
@@ -21,6 +25,7 @@
 #include "json/schema-types.h"
 
 enum { SCHEMA_VIEW_PARTS = 16, SCHEMA_VIEW_BRANCHES = 4096, SCHEMA_VIEW_STEPS = 4096 };
+enum { SCHEMA_VIEW_WORK = 1 << 24 };
 
 enum { SCHEMA_VIEW_ANY_TYPE = JSON_SCHEMA_NULL - 1 }; /* all types but null */
 
@@ -43,7 +48,7 @@ struct schema_view {
     enum json_keyword branch_keyword;
     struct json_val *conjuncts; /* subschemas that apply as well; in the arena */
     size_t conjunct_count, conjunct_cap;
-    uint64_t work; /* subschemas that were searched for types */
+    uint64_t *work; /* of all views; borrowed */
 };
 
 enum schema_view_conjuncts {
@@ -54,14 +59,17 @@ enum schema_view_conjuncts {
 /* Makes the view of a subschema; an absent one accepts everything. */
 void schema_view_init(struct schema_view *v, struct json_schema_rules *rules,
                       struct json_val schema, enum schema_view_conjuncts conjuncts,
-                      struct arena *a);
+                      struct arena *a, uint64_t *work);
+
+/* Returns whether the views have done all the work that they may do. */
+bool schema_view_is_used_up(uint64_t work);
 
 /* Returns whether it is nothing but a $ref whose target is not known: it may accept anything.
  */
 bool schema_view_is_unresolved(const struct schema_view *v);
 
 /* Returns whether it is nothing but a union: each branch says all about its values. */
-bool schema_view_is_union(struct schema_view *v);
+bool schema_view_is_union(const struct schema_view *v);
 
 /* Returns whether it says only which types are valid. */
 bool schema_view_is_plain(const struct schema_view *v);
@@ -76,7 +84,7 @@ struct json_val schema_view_get(const struct schema_view *v, enum json_keyword k
 struct json_val schema_view_member(const struct schema_view *v, struct str name);
 
 /* Returns the types that a subschema may accept, null included: all that its keywords do not
- * exclude. Adds the number of subschemas it looked at to `*work`. */
+ * exclude. Adds its steps to `*work`. */
 unsigned schema_view_types(struct json_schema_rules *rules, struct json_val schema,
                            uint64_t *work);
 

@@ -22,13 +22,14 @@ static void check(const char *before, const char *after, enum schema_change_kind
     struct schema_view views[2];
     struct arena a = { 0 };
     struct buf seen;
+    uint64_t work = 0;
 
     buf_init(&seen, 1 << 16);
     for (int i = 0; i < 2; i++) {
         struct json_val root = terse_scan(&t[i], texts[i]);
 
         json_schema_rules_init(&rules[i], root);
-        schema_view_init(&views[i], &rules[i], root, SCHEMA_VIEW_JOINED, &a);
+        schema_view_init(&views[i], &rules[i], root, SCHEMA_VIEW_JOINED, &a, &work);
     }
     schema_bounds_compare(&views[0], &views[1], &events, &seen);
     assert_str(buf_str(&seen), *want ? arena_printf(&a, "%d %s\n", (int)kind, want) : STR_NONE);

@@ -121,6 +121,87 @@ static void a_large_schema_takes_little_time(void **state)
     buf_release(&text[1]);
 }
 
+static bool is_too_complex(const struct buf *seen)
+{
+    struct arena a = { 0 };
+    bool found = str_ends(buf_str(seen), arena_printf(&a, "%d $ $\n", SCHEMA_TOO_COMPLEX));
+
+    arena_release(&a);
+    return found;
+}
+
+/* Definitions with the next one twice: each search for types has as many steps as it may. */
+static void add_slow_definitions(struct buf *to, int branches)
+{
+    for (int i = 0; i < 14; i++)
+        buf_printf(to,
+                   "\"d%d\":{\"allOf\":[{\"$ref\":\"#/$defs/d%d\"},"
+                   "{\"$ref\":\"#/$defs/d%d\"}]},",
+                   i, i + 1, i + 1);
+    buf_add(to, STR("\"d14\":{\"type\":\"string\",\"maxLength\":9},"
+                    "\"u\":{\"minLength\":1,\"anyOf\":["));
+    for (int i = 0; i < branches; i++)
+        buf_printf(to, "%s{\"$ref\":\"#/$defs/d0\",\"title\":\"b%d\"}", i ? "," : "", i);
+    buf_add(to, STR("]}"));
+}
+
+/* A union of unions that have to be searched: a schema of kilobytes. */
+static void searches_for_types_are_limited(void **state)
+{
+    struct buf text, seen;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    buf_init(&seen, 1 << 20);
+    for (int branches = 10; branches <= 80; branches += 70) {
+        buf_clear(&text);
+        buf_add(&text, STR("{\"$defs\":{"));
+        add_slow_definitions(&text, branches);
+        buf_add(&text, STR("},\"anyOf\":["));
+        for (int i = 0; i < branches; i++)
+            buf_printf(&text, "%s{\"$ref\":\"#/$defs/u\",\"title\":\"%d\"}", i ? "," : "", i);
+        buf_add(&text, STR("]}"));
+        compare(&seen, STR("{\"type\":\"string\"}"), buf_str(&text));
+        assert_int_equal(is_too_complex(&seen), branches == 80);
+        compare(&seen, buf_str(&text), STR("{\"type\":\"string\"}"));
+        assert_int_equal(is_too_complex(&seen), branches == 80);
+    }
+    buf_release(&seen);
+    buf_release(&text);
+}
+
+/* If its values were read at each place, this would be too complex. */
+static void the_values_of_a_definition_are_read_once(void **state)
+{
+    struct arena a = { 0 };
+    struct buf text[2], seen;
+
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        buf_init(&text[side], 4 << 20);
+        buf_add(&text[side], STR("{\"properties\":{"));
+        for (int i = 0; i < 300; i++)
+            buf_printf(&text[side], "%s\"p%d\":{\"$ref\":\"#/$defs/e\"%s}", i ? "," : "", i,
+                       side && i == 9 ? ",\"title\":\"t\"" : "");
+        buf_add(&text[side], STR("},\"$defs\":{\"e\":{\"enum\":["));
+        for (int i = 0; i < 30000; i++)
+            buf_printf(&text[side], "%s%d", i ? "," : "", i + side);
+        buf_add(&text[side], STR("]}}}"));
+    }
+    buf_init(&seen, 1 << 20);
+    compare(&seen, buf_str(&text[0]), buf_str(&text[1]));
+    assert_str(buf_str(&seen), arena_printf(&a,
+                                            "%d $.properties.p0.enum $[\"p0\"]\n"
+                                            "%d $.properties.p0.enum $[\"p0\"]\n"
+                                            "%d $.properties.p9.title $[\"p9\"]\n",
+                                            SCHEMA_ENUM_VALUES_REMOVED,
+                                            SCHEMA_ENUM_VALUES_ADDED, SCHEMA_TITLE_CHANGED));
+    arena_release(&a);
+    buf_release(&seen);
+    buf_release(&text[0]);
+    buf_release(&text[1]);
+}
+
 static void changes_of_keywords_of_the_wrong_type_are_reported(void **state)
 {
     struct buf seen;
@@ -143,6 +224,8 @@ int main(void)
         cmocka_unit_test(a_definition_is_compared_once),
         cmocka_unit_test(many_ways_to_a_definition_take_linear_time),
         cmocka_unit_test(a_large_schema_takes_little_time),
+        cmocka_unit_test(searches_for_types_are_limited),
+        cmocka_unit_test(the_values_of_a_definition_are_read_once),
         cmocka_unit_test(changes_of_keywords_of_the_wrong_type_are_reported),
     };
 

@@ -12,11 +12,11 @@ static void list_schema(const char *schema, const char *want)
     struct schema_view view;
     struct arena a = { 0 };
     struct buf seen;
-    uint64_t work = 0;
+    uint64_t view_work = 0, work = 0;
 
     buf_init(&seen, 1 << 16);
     json_schema_rules_init(&rules, root);
-    schema_view_init(&view, &rules, root, SCHEMA_VIEW_JOINED, &a);
+    schema_view_init(&view, &rules, root, SCHEMA_VIEW_JOINED, &a, &view_work);
     list = schema_properties_list(&view, &a, &work);
     for (size_t i = 0; i < list.count; i++)
         buf_printf(&seen, "%.*s%s %.*s, ", STR_ARG(list.at[i].name),

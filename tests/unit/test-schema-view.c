@@ -8,6 +8,7 @@ struct rig {
     struct json_schema_rules rules;
     struct schema_view view;
     struct arena arena;
+    uint64_t work;
 };
 
 static void view_schema(struct rig *r, const char *schema)
@@ -15,8 +16,9 @@ static void view_schema(struct rig *r, const char *schema)
     struct json_val root = terse_scan(&r->text, schema);
 
     r->arena = (struct arena){ 0 };
+    r->work = 0;
     json_schema_rules_init(&r->rules, root);
-    schema_view_init(&r->view, &r->rules, root, SCHEMA_VIEW_JOINED, &r->arena);
+    schema_view_init(&r->view, &r->rules, root, SCHEMA_VIEW_JOINED, &r->arena, &r->work);
 }
 
 static void end(struct rig *r)
@@ -188,6 +190,53 @@ static void add_unions(struct buf *to, const char *keyword, const char *branches
     buf_add_ch(to, ']');
 }
 
+static void values_and_subschemas_count_as_work(void **state)
+{
+    struct buf text;
+    struct rig r;
+    uint64_t one;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    for (int branches = 1; branches <= 30; branches += 29) {
+        buf_clear(&text);
+        buf_add(&text, STR("{'$defs':{'e':{'enum':["));
+        for (int i = 0; i < 1000; i++)
+            buf_printf(&text, "%s%d", i ? "," : "", i);
+        buf_add(&text,
+                STR("]},'u':{'minLength':1,'anyOf':[{'$ref':'#/$defs/e'},{'enum':['a']}]}},"
+                    "'anyOf':[{'type':'string'}"));
+        for (int i = 0; i < branches; i++)
+            buf_add(&text, STR(",{'$ref':'#/$defs/u'}"));
+        buf_add(&text, STR("]}"));
+        view_schema(&r, buf_z(&text));
+        one = r.work;
+        assert_true(one >= (uint64_t)branches * 1000);
+        assert_true(schema_view_is_union(&r.view));
+        assert_true(r.work >= one + (uint64_t)branches * 1000);
+        one = r.work;
+        assert_int_equal(schema_view_plain_types(&r.view), JSON_SCHEMA_STRING);
+        assert_true(r.work >= one + (uint64_t)branches * 1000);
+        end(&r);
+    }
+    buf_release(&text);
+}
+
+static void without_work_that_is_left_nothing_is_searched(void **state)
+{
+    struct rig r;
+    uint64_t work = SCHEMA_VIEW_WORK + 1;
+
+    (void)state;
+    assert_false(schema_view_is_used_up(SCHEMA_VIEW_WORK));
+    assert_true(schema_view_is_used_up(work));
+    view_schema(&r, "{'type':'string'}");
+    assert_int_equal(schema_view_types(&r.rules, r.rules.root, &work),
+                     SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL);
+    assert_int_equal(work, SCHEMA_VIEW_WORK + 1);
+    end(&r);
+}
+
 /* The unions of anyOf become types, so oneOf beside it is not yet a second list of branches. */
 static void more_unions_than_a_view_has_room_for_are_left_out(void **state)
 {
@@ -256,15 +305,13 @@ static void types_follow_every_keyword_that_excludes_some(void **state)
         { "false", 0 },
     };
     struct rig r;
-    uint64_t work = 0;
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         view_schema(&r, rows[i].schema);
-        assert_int_equal(schema_view_types(&r.rules, r.rules.root, &work), rows[i].types);
+        assert_int_equal(schema_view_types(&r.rules, r.rules.root, &r.work), rows[i].types);
         end(&r);
     }
-    assert_true(work > 0);
 }
 
 static void a_value_of_another_type_does_not_count(void **state)
@@ -296,6 +343,8 @@ int main(void)
         cmocka_unit_test(true_accepts_everything_and_false_nothing),
         cmocka_unit_test(a_union_in_a_union_has_its_branches_there),
         cmocka_unit_test(many_ways_to_a_union_add_its_branches_once),
+        cmocka_unit_test(values_and_subschemas_count_as_work),
+        cmocka_unit_test(without_work_that_is_left_nothing_is_searched),
         cmocka_unit_test(more_unions_than_a_view_has_room_for_are_left_out),
         cmocka_unit_test(keywords_of_allof_join_unless_they_collide),
         cmocka_unit_test(types_follow_every_keyword_that_excludes_some),
