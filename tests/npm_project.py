@@ -93,6 +93,14 @@ const weather = (client: Client, city: string) => client.callTool({ name: 'weath
 """
 
 
+def expect_no_process(folder, limit):
+    """No process may have a file of the folder in its command line for more than `limit` seconds."""
+    end = time.monotonic() + limit
+    while left := [line for line in run("ps", "-ww", "-eo", "pid,args").stdout.splitlines() if f"{folder}/" in line]:
+        assert time.monotonic() < end, left
+        time.sleep(0.05)
+
+
 class Project:
     """A folder with one test file, which Vitest runs."""
 
@@ -102,21 +110,14 @@ class Project:
         (folder / "package.json").write_text(json.dumps({"type": "module", "private": True}))
         (folder / "it.test.ts").write_text(HEAD + source)
 
-    def run(self, *arguments, **variables):
-        """Exit code, number of tests by outcome, and output."""
+    def run(self, *arguments, limit=3, **variables):
+        """Exit code, number of tests by outcome, and output. Processes have `limit` seconds to end after Vitest."""
         p = run(self.node, self.folder / "node_modules/vitest/vitest.mjs", "run", "--reporter=verbose", *arguments,
                 cwd=self.folder, env=environment(**variables))
-        self.expect_no_process()
+        expect_no_process(self.folder, limit)
         line = re.search(r"^ +Tests +(.*)$", p.stdout, re.M)
         found = {word: int(count) for count, word in re.findall(r"(\d+) (passed|failed|skipped)", line[1] if line else "")}
         return p.returncode, found, p.stdout
-
-    def expect_no_process(self):
-        """No mcpreel with a file of this folder may outlive Vitest."""
-        end = time.monotonic() + 3
-        while left := [line for line in run("ps", "-ww", "-eo", "pid,args").stdout.splitlines() if f"{self.folder}/" in line]:
-            assert time.monotonic() < end, left
-            time.sleep(0.05)
 
     def change(self, before, after):
         path = self.folder / "it.test.ts"
