@@ -401,7 +401,7 @@ function recorderWords(folder: string): string[] {
 
 /** Changes when the file does; empty without a file. */
 function stateOf(file: string): string {
-  const state = fs.statSync(file, { bigint: true, throwIfNoEntry: false });
+  const state = fs.existsSync(file) ? fs.statSync(file, { bigint: true, throwIfNoEntry: false }) : undefined;
   return state ? `${state.mtimeNs} ${state.size}` : '';
 }
 
@@ -415,7 +415,9 @@ function replaceFile(from: string, to: string): void {
     fs.chmodSync(beside, fs.statSync(fs.existsSync(to) ? to : from).mode & 0o7777);
     fs.renameSync(beside, to);
   } catch (error) {
-    fs.rmSync(beside, { force: true });
+    try {
+      fs.rmSync(beside, { force: true });
+    } catch {} // as with a file for the folder: the first error says it
     throw new McpreelError(`mcpreel: no recording can be written to ${folder}: ${messageOf(error)}`);
   }
 }

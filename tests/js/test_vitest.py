@@ -303,6 +303,14 @@ def test_a_contract_that_cannot_be_written_leaves_no_other_file(project):
     assert list(t.folder.glob(".a.lock*")) == []
 
 
+def test_a_recording_below_a_file_fails_the_test_and_names_the_folder(project):
+    t = project(HTTP.replace("test(", "test.with({ recording: 'afile/x.jsonl' })("))
+    (t.folder / "afile").write_text("")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"failed": 1}), text
+    assert f"mcpreel: no recording can be written to {t.folder}/afile: " in text
+
+
 def test_without_a_server_the_contract_is_that_of_the_recording(project, recording):
     t = project(CONTRACT.replace("test(", "mcpTest.with({ recording: 'demo.jsonl' })("))
     assert t.run("-u")[1] == {"passed": 1}

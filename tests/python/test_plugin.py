@@ -134,6 +134,16 @@ def test_a_recording_that_does_not_fit_on_the_disk_leaves_the_old_one_and_no_oth
     assert (t.folder / recording).read_bytes() == before
 
 
+def test_a_folder_of_recordings_that_is_a_file_at_the_end_is_named(tests):
+    t = tests(HTTP + """
+    mcp_server.recording.parent.rmdir()
+    mcp_server.recording.parent.write_text("")
+""")
+    code, found, text = t.run()
+    assert (code, found) == (1, {"passed": 1, "error": 1}), text
+    assert f"\nmcpreel: no recording can be written to {t.folder}/recordings/test_it: " in text
+
+
 def test_in_ci_a_missing_recording_is_an_error_that_says_how_to_record(tests):
     code, found, text = tests(HTTP).run(CI="true")
     assert (code, found) == (1, {"error": 1}), text

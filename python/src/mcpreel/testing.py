@@ -305,7 +305,8 @@ def _replace_file(source: Path, path: Path) -> None:
             os.fchmod(new.fileno(), mode)
         os.replace(beside, path)
     except BaseException as error:
-        beside.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # as with a file for the folder: the first error says it
+            beside.unlink(missing_ok=True)
         if not isinstance(error, OSError):
             raise
         raise McpreelError(f"mcpreel: no recording can be written to {path.parent}: {error}") from None
