@@ -74,7 +74,7 @@ const GUARD = 'read -r done || for try in 1 2 3 4 5 6 7 8 9; do rm -rf -- "$1" &
  * killed: by a shell that waits for the end of a pipe.
  */
 export class ScratchFolder {
-  readonly path = fs.mkdtempSync(path.join(os.tmpdir(), 'mcpreel-'));
+  readonly path = fs.mkdtempSync(path.resolve(os.tmpdir(), 'mcpreel-')); // absolute: the shell is in another folder
   #pipe: Socket;
 
   constructor() {

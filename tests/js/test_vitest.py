@@ -352,14 +352,25 @@ def test_a_test_that_fails_after_its_end_leaves_the_recording(project, source):
     assert t.files("__recordings__/**/*") == []
 
 
+KILL = ("/Lisbon/ })", "/Lisbon/ })\n  process.kill(process.pid, 'SIGKILL')")
+
+
 @pytest.mark.parametrize("source", [HTTP, STDIO], ids=["http", "stdio"])
 def test_nothing_stays_of_a_worker_that_is_killed(project, source, tmp_path_factory):
-    t = project(source.replace("/Lisbon/ })", "/Lisbon/ })\n  process.kill(process.pid, 'SIGKILL')"))
+    t = project(source.replace(*KILL))
     temporary = tmp_path_factory.mktemp("temporary")
     code, _, text = t.run("--pool=forks", limit=60, MCPREEL_MODE="rewrite", TMPDIR=str(temporary))
     assert code == 1, text
     expect_no_process(temporary, 60)  # recorder and guard have only files of this folder
     assert list(temporary.glob("mcpreel-*")) == []
+
+
+def test_nothing_stays_of_a_killed_worker_in_a_relative_folder(project):
+    t = project(HTTP.replace(*KILL))
+    (t.folder / "tmp").mkdir()
+    code, _, text = t.run("--pool=forks", limit=60, MCPREEL_MODE="rewrite", TMPDIR="tmp")
+    assert code == 1, text
+    assert list(t.folder.glob("tmp/mcpreel-*")) == []
 
 
 def test_a_retried_test_keeps_the_recording_of_the_attempt_that_passed(project):
