@@ -397,6 +397,41 @@ def test_an_error_of_mcpreel_is_shown_without_a_traceback(tests, program, words,
     expect_no_traceback(text)
 
 
+def test_an_error_of_mcpreel_can_be_expected_with_xfail(tests):
+    t = tests("from mcpreel import McpreelError\n" + HTTP.replace("(SERVER)", "(SERVER, recording='empty.jsonl')")
+              .replace("def", "@pytest.mark.xfail(raises=McpreelError, strict=True)\ndef"))
+    (t.folder / "empty.jsonl").touch()
+    code, found, text = t.run()
+    assert (code, found) == (0, {}), text
+    assert "1 xfailed" in text
+
+
+OWN_ERROR = """
+from mcpreel import ReplayServer
+
+def serve():
+    with ReplayServer("none.jsonl"):
+        pass
+
+@pytest.fixture
+def own(mcp_server):
+    IN FIXTURE
+
+@pytest.mark.mcp(SERVER)
+def test_own(own):
+    IN TEST
+"""
+
+
+@pytest.mark.parametrize("place, found", [("FIXTURE", {"error": 1}), ("TEST", {"failed": 1})])
+def test_an_error_of_the_own_code_of_a_test_with_a_server_has_its_line(tests, place, found):
+    t = tests(re.sub("IN .*", "pass", OWN_ERROR.replace(f"IN {place}", "serve()")))
+    code, counted, text = t.run()
+    assert (code, counted) == (1, found), text
+    assert re.search(r"^test_it\.py:\d+: in serve$", text, re.M), text
+    assert re.search("^E .*cannot read 'none.jsonl'", text, re.M), text
+
+
 def test_a_suite_without_a_program_is_an_error_without_a_traceback(tests, recording):
     _, found, text = tests('test_all = mcp_suite("*.jsonl", server=SERVER)').run(MCPREEL="/none")
     assert found == {"error": 1}, text

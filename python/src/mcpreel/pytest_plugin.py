@@ -15,6 +15,7 @@ import importlib.metadata
 import os
 import re
 import shlex
+import traceback
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,6 @@ from mcpreel.testing import MODES, McpServer
 from mcpreel.verify import VerifyResult, verify
 
 NAME_LIMIT = 120  # characters of a recording's file name
-FIXTURES = {"mcp_server", "mcp_replay_url", "mcp_verify_result"}
 SERVER = pytest.StashKey[McpServer]()
 OUTCOMES = pytest.StashKey["dict[str, str]"]()
 COUNTS = pytest.StashKey["dict[str, int]"]()
@@ -194,21 +194,29 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         item.add_report_section("call", "mcpreel", problem)
 
 
-def _leave_out_traceback(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+def _is_of_fixtures(error: BaseException) -> bool:
+    """Whether a fixture or its server raised it, and not other code of the test that uses this package."""
+    ours = (__name__, McpServer.__module__)
+    return isinstance(error, (McpreelError, MissingProgramError)) and any(
+        frame.f_globals.get("__name__") in ours for frame, _ in traceback.walk_tb(error.__traceback__)
+    )
+
+
+def _leave_out_traceback(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
     """The message of a fixture that could not serve is the whole failure: the code of this package explains nothing."""
-    if call.excinfo is None or FIXTURES.isdisjoint(getattr(item, "fixturenames", ())):
+    if call.excinfo is None or not report.failed or not _is_of_fixtures(call.excinfo.value):
         return
-    if isinstance(call.excinfo.value, (McpreelError, MissingProgramError)):
-        failure = pytest.fail.Exception(str(call.excinfo.value), pytrace=False)
-        call.excinfo = pytest.ExceptionInfo.from_exc_info((type(failure), failure, call.excinfo.tb))
+    failure = pytest.fail.Exception(str(call.excinfo.value), pytrace=False)
+    shown = pytest.ExceptionInfo.from_exc_info((type(failure), failure, call.excinfo.tb))
+    report.longrepr = item.repr_failure(shown)  # call.excinfo stays: xfail(raises=...) looks at it
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """After the last phase, accept what was recorded if all phases passed."""
-    _leave_out_traceback(item, call)
     outcome = yield
     report = outcome.get_result()  # type: ignore[attr-defined]
+    _leave_out_traceback(item, call, report)
     outcomes = item.stash.setdefault(OUTCOMES, {})
     outcomes[report.when] = report.outcome
     server = item.stash.get(SERVER, None)
