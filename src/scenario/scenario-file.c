@@ -579,6 +579,27 @@ static bool check_references(const struct scenario_file *f, const struct map *sa
     return true;
 }
 
+/* Paths are not replaced: {{x}} is text in the keys of 'expect' and the values of 'save'. */
+static bool check_action_references(const struct scenario_file *f, const struct map *saved,
+                                    const struct yaml_value *action, struct err *e)
+{
+    const struct yaml_value *v = action->count ? action->members[0].value : action;
+
+    for (size_t i = 0; i < v->count; i++) {
+        const struct yaml_member *m = &v->members[i];
+        bool is_expect = str_eq(m->key->text, STR("expect"));
+
+        if (str_eq(m->key->text, STR("save")))
+            continue;
+        for (size_t k = 0; is_expect && k < m->value->count; k++)
+            if (!check_references(f, saved, m->value->members[k].value, e))
+                return false;
+        if (!is_expect && !check_references(f, saved, m->value, e))
+            return false;
+    }
+    return true;
+}
+
 static bool check_plan_references(const struct scenario_file *f,
                                   const struct scenario_plan *plan,
                                   const struct yaml_value *actions, struct err *e)
@@ -590,7 +611,7 @@ static bool check_plan_references(const struct scenario_file *f,
     for (size_t i = 0; ok && i < plan->action_count; i++) {
         const struct scenario_expect *x = &plan->actions[i].expect;
 
-        ok = check_references(f, &saved, actions->items[i], e);
+        ok = check_action_references(f, &saved, actions->items[i], e);
         for (size_t k = 0; k < x->save_count; k++)
             map_put(&saved, x->saves[k].name, &x->saves[k]);
     }

@@ -215,6 +215,14 @@ static void values_are_saved_and_expected(void **state)
               "      - call_tool: {name: t, arguments: {a: [{\"k{{ie}}\": 1}]}}\n",
           "s.yml:6:47: no action before this one saves a value 'ie' / add it to 'save' of the "
           "action whose response has it");
+    check(TOP "      - ping: {save: {id: $.x}}\n"
+              "      - ping: {expect: {$.x: {\"k{{ie}}\": 1}}}\n",
+          "s.yml:6:31: no action before this one saves a value 'ie' / add it to 'save' of the "
+          "action whose response has it");
+    check(TOP "      - ping: {save: {id: $.x}}\n"
+              "      - ping: {expect: {\"$['{{ie}}']\": 1}, save: {b: \"$['{{ie}}']\"}}\n",
+          "url http://h\na@3 ''\n  ping  save id=$.x\n"
+          "  ping  expect $['{{ie}}']=1 save b=$['{{ie}}']\n");
     check(TOP "      - ping: {save: {a-b: $.x}}\n",
           "s.yml:5:23: 'a-b' is no name for a value: use letters, digits and '_'");
     check(TOP "      - ping: {expect: {is_eror: true}}\n",
