@@ -501,7 +501,7 @@ static void add_warning(struct thoughtjack *t, struct str tool, struct str why)
                STR_ARG(why));
 }
 
-/* ThoughtJack rejects a file with an invalid schema. */
+/* TJ-SPEC-001 demands a valid schema; ThoughtJack 0.4.1 only checks that it is an object. */
 static void put_checked_schema(struct thoughtjack *t, const struct attack_item *item,
                                struct json_val schema)
 {

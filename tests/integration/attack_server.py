@@ -87,12 +87,19 @@ def check_response(response, member, check, optional=(), first=False):
     assert "sequence" not in response or (response["sequence"] and response["on_exhausted"] == "last")
 
 
+def check_schema(schema):
+    """By the schema of its dialect. Without "$schema" that is draft-07; others than those of jsonschema are not judged."""
+    dialect = jsonschema.validators.validator_for(schema, None if "$schema" in schema else jsonschema.Draft7Validator)
+    if dialect is not None:
+        dialect(dialect.META_SCHEMA).validate(schema)
+
+
 def check_tool(item):
     only(item, ["tool", "response"])
     only(item["tool"], ["name", "description", "inputSchema"])
     assert item["tool"]["name"] and item["tool"]["description"] and isinstance(item["tool"]["inputSchema"], dict)
     assert not re.search(r'"\$(include|file|generate)":', json.dumps(item["tool"]["inputSchema"]))
-    jsonschema.Draft7Validator(jsonschema.Draft7Validator.META_SCHEMA).validate(item["tool"]["inputSchema"])
+    check_schema(item["tool"]["inputSchema"])
     check_response(item["response"], "content", check_content, ["isError"])
 
 

@@ -409,6 +409,19 @@ def test_an_invalid_schema_is_replaced_with_a_warning(convert, load, schema, why
     assert "# the recorded schema is not valid: " + why in text and "'good'" not in printed
 
 
+@pytest.mark.parametrize("schema", [
+    {"$schema": "http://json-schema.org/draft-04/schema#", "type": "object", "properties": {"n": {"minimum": 0, "exclusiveMinimum": True}}},
+    {"$schema": "https://example.com/own", "type": "date"},
+])
+def test_a_schema_of_another_dialect_stays(convert, load, schema):
+    session = Session([tool("a", inputSchema=schema)])
+    session.call("a", "x")
+    text, printed = convert(session)
+    config, = load(text)
+    assert [item["tool"]["inputSchema"] for item in config["tools"]] == [schema]
+    assert "no valid JSON Schema" not in printed
+
+
 def test_limits_of_the_reader_are_warnings(convert):
     deep = {}
     for _ in range(100):

@@ -34,6 +34,19 @@ static void valid_schemas_are_accepted(void **state)
           "");
 }
 
+static void schemas_of_other_dialects_are_not_judged(void **state)
+{
+    (void)state;
+    check("{'$schema':'http://json-schema.org/draft-04/schema#','exclusiveMinimum':true}", "");
+    check("{'$schema':'https://example.com/own','type':'date'}", "");
+    check("{'$schema':'http://json-schema.org/draft-07/schema#','exclusiveMinimum':true}",
+          "$.exclusiveMinimum must be a number");
+    check("{'$schema':'https://json-schema.org/draft/2020-12/schema','type':'date'}",
+          "$.type is not one of 'array', 'boolean', 'integer', 'null', 'number', 'object', "
+          "'string'");
+    check("{'$schema':4}", "$.$schema must be a string");
+}
+
 static void a_keyword_with_a_wrong_value_is_found(void **state)
 {
     (void)state;
@@ -59,6 +72,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(valid_schemas_are_accepted),
+        cmocka_unit_test(schemas_of_other_dialects_are_not_judged),
         cmocka_unit_test(a_keyword_with_a_wrong_value_is_found),
         cmocka_unit_test(it_is_found_at_any_depth),
     };
