@@ -1,4 +1,4 @@
-/* format/mcporter.c - what `mcporter record` writes: messages, one per line; only read.
+/* format/mcporter.c - the output of `mcporter record`: messages, one per line; only read.
  *
  * Each line is a JSON-RPC message with a member `_meta` that mcporter adds: direction, name of
  * the server, time. The record has the message without it. A line "$transport/start" begins
@@ -196,7 +196,7 @@ static enum next_result mcporter_next(void *state, const struct window *w, struc
 
 const struct format mcporter_format = {
     .name = "mcporter",
-    .about = "what 'mcporter record' writes: messages with direction, server and time",
+    .about = "the output of 'mcporter record': messages with direction, server and time",
     .ext = { ".ndjson" },
     .keeps = FEATURE_BYTES | FEATURE_TIME | FEATURE_SERVER_MESSAGES | FEATURE_UNPAIRED |
              FEATURE_DIRECTION | FEATURE_ORDER | FEATURE_CONN | FEATURE_OTHER_JSON,
