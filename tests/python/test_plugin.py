@@ -299,6 +299,37 @@ def test_nothing_stays_of_a_worker_that_crashed(tests, tmp_path):
     expect_nothing_in(tmp_path / "tmp")
 
 
+FORK = """
+    import time
+    child = os.fork()
+    if child == 0:
+        os.close(1)
+        os.close(2)
+        end = time.monotonic() + 120
+        while os.path.exists("alive") and time.monotonic() < end:
+            time.sleep(0.05)
+        os._exit(0)
+    with open("child", "w") as file:
+        file.write(str(child))
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_child_that_was_forked_keeps_nothing_of_a_killed_pytest(tests, tmp_path):
+    t = tests(KILLED.replace("    END\n", FORK))
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "alive").touch()
+    # Other descriptors of its output would keep run() waiting for the child.
+    code, found, text = t.run("-s", "-p", "no:faulthandler", "--mcp-mode=rewrite", "-k", "http", TMPDIR=str(tmp_path / "tmp"))
+    assert (code, found) == (-9, {}), text
+    try:
+        expect_nothing_in(tmp_path / "tmp")
+        child = (tmp_path / "child").read_text()
+        assert pathlib.Path(f"/proc/{child}/cmdline").read_bytes(), "the child has ended"
+    finally:
+        (tmp_path / "alive").unlink()
+
+
 def expect_nothing_in(folder):
     """No process uses the folder any more, and no file of mcpreel is in it."""
     end = time.monotonic() + 60

@@ -12,8 +12,10 @@ import signal
 import subprocess
 import tempfile
 import time
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from mcpreel.binary import find_program
 
@@ -54,6 +56,23 @@ def run(arguments: Sequence[str], env: dict[str, str] | None = None) -> subproce
     )
 
 
+_PIPES: weakref.WeakSet[IO[bytes]] = weakref.WeakSet()  # to programs that wait for the end of this process
+
+
+def _end_with_this_process(program: subprocess.Popen[bytes]) -> None:
+    """Close the pipe to a program in forked children: one that lives longer would keep the program running."""
+    if program.stdin is not None:
+        _PIPES.add(program.stdin)
+
+
+def _close_pipes() -> None:
+    for pipe in list(_PIPES):
+        pipe.close()
+
+
+os.register_at_fork(after_in_child=_close_pipes)
+
+
 class ScratchFolder:
     """A temporary folder for files with secrets. Only this user can read it.
 
@@ -73,11 +92,14 @@ class ScratchFolder:
             stderr=subprocess.DEVNULL,
             cwd="/",
             start_new_session=True,  # Ctrl-C is not for it
+            bufsize=0,  # a buffer has a lock, which another thread may hold during a fork
         )
+        _end_with_this_process(self._guard)
 
     def keep(self) -> None:
         """Leave the folder to the caller."""
-        self._guard.communicate(b"\n")
+        if self._guard.stdin is not None and not self._guard.stdin.closed:  # as it is in a forked child
+            self._guard.communicate(b"\n")
 
     def remove(self) -> None:
         shutil.rmtree(self.path, ignore_errors=True)
@@ -104,7 +126,9 @@ class Listener:
                 stderr=self._log,
                 env={**os.environ, **(env or {})},
                 pass_fds=(writing,),
+                bufsize=0,  # as in ScratchFolder
             )
+            _end_with_this_process(self._process)
         except BaseException:
             os.close(reading)
             self._log.close()
