@@ -37,8 +37,9 @@ struct schema_comparison {
     size_t depth, step_cap;
     unsigned nesting;
     uint64_t work, view_work;
+    uint64_t changes; /* of what is valid */
     bool too_complex;
-    struct map compared; /* pairs of subschemas */
+    struct map compared; /* pairs of subschemas; `changes` where there was one, else itself */
     struct buf instance; /* of the current subschema */
     struct buf texts[2]; /* before, after of a change */
     struct arena arena;
@@ -80,6 +81,7 @@ static void emit(struct schema_comparison *c, enum schema_change_kind kind, stru
                                           .before = before,
                                           .after = after };
 
+    c->changes += kind < SCHEMA_DEFAULT_CHANGED;
     c->events->changed(c->to, &change);
 }
 
@@ -174,7 +176,7 @@ static void emit_bool(struct schema_comparison *c, enum schema_change_kind kind,
 
 static bool is_open(const struct schema_view *v)
 {
-    return !v->typed && !v->has_values && !v->never && !v->branch_count;
+    return !v->typed && !v->has_values && !v->never && !v->branch_count && v->nullable;
 }
 
 static void compare_null(struct schema_comparison *c, const struct schema_pair *p)
@@ -681,6 +683,8 @@ struct element_pairing {
     struct str keyword;
     struct str name; /* member that names an element */
     enum schema_role role;
+    unsigned overlap; /* types of values that several elements of a oneOf may accept */
+    bool touched;     /* an element with such a type changed */
 };
 
 /* Compares two elements as versions of the same one. */
@@ -688,11 +692,13 @@ static void compare_element(void *to, const struct schema_match_item *old,
                             const struct schema_match_item *new)
 {
     struct element_pairing *p = to;
+    uint64_t changes = p->c->changes;
 
     push_name(p->c, p->keyword);
     push_index(p->c, old->index < new->index ? old->index : new->index);
     compare_as(p->c, old->value, new->value, p->role);
     p->c->depth -= 2;
+    p->touched |= p->c->changes != changes && (old->types | new->types) & p->overlap;
 }
 
 /* Returns whether both have a member, and the same value of it. */
@@ -775,6 +781,14 @@ static void compare_equal(struct element_pairing *p, struct schema_match_list *o
     }
 }
 
+static bool has_unmatched_of_types(const struct schema_match_list *list, unsigned types)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!list->at[i].matched && list->at[i].types & types)
+            return true;
+    return false;
+}
+
 static void emit_elements(struct schema_comparison *c, enum schema_change_kind kind,
                           struct str keyword, struct schema_match_list *list, bool added)
 {
@@ -808,6 +822,8 @@ static void compare_lists(struct element_pairing *p, struct schema_match_list ol
         b->matched = a->matched = true;
         compare_element(p, b, a);
     }
+    p->touched |=
+        has_unmatched_of_types(&old, p->overlap) || has_unmatched_of_types(&new, p->overlap);
     emit_elements(p->c, added + 1, p->keyword, &old, false);
     emit_elements(p->c, added, p->keyword, &new, true);
 }
@@ -827,22 +843,38 @@ static void compare_single(struct schema_comparison *c, const struct schema_view
             added ? text : STR_NONE);
 }
 
+/* Compares two unions. If a branch of oneOf changes, a value may become valid for two of them,
+ * and so for none. */
+static void compare_unions(struct schema_comparison *c, const struct schema_view *b,
+                           const struct schema_view *a)
+{
+    struct element_pairing pairing = { .c = c,
+                                       .keyword = STR("anyOf"),
+                                       .role = SCHEMA_BRANCH,
+                                       .overlap = b->overlap | a->overlap };
+    bool same = b->branch_keyword == a->branch_keyword;
+
+    if (!same)
+        emit(c, SCHEMA_NOT_JUDGED,
+             name_json(&c->texts[0], json_keyword_name(b->branch_keyword)),
+             name_json(&c->texts[1], json_keyword_name(a->branch_keyword)));
+    compare_lists(&pairing, list_branches(c, b), list_branches(c, a), SCHEMA_BRANCH_ADDED);
+    if (same && (pairing.touched || b->overlap != a->overlap))
+        emit_at(c, SCHEMA_NOT_JUDGED, json_keyword_name(KEYWORD_ONE_OF),
+                json_raw(schema_view_get(b, KEYWORD_ONE_OF)),
+                json_raw(schema_view_get(a, KEYWORD_ONE_OF)));
+}
+
 static void compare_branches(struct schema_comparison *c, const struct schema_pair *p)
 {
     const struct schema_view *b = &p->before, *a = &p->after;
-    struct element_pairing pairing = { .c = c, .keyword = STR("anyOf"), .role = SCHEMA_BRANCH };
 
-    if (b->branch_count && a->branch_count) {
-        if (b->branch_keyword != a->branch_keyword)
-            emit(c, SCHEMA_NOT_JUDGED,
-                 name_json(&c->texts[0], json_keyword_name(b->branch_keyword)),
-                 name_json(&c->texts[1], json_keyword_name(a->branch_keyword)));
-        compare_lists(&pairing, list_branches(c, b), list_branches(c, a), SCHEMA_BRANCH_ADDED);
-    } else if (a->branch_count) {
+    if (b->branch_count && a->branch_count)
+        compare_unions(c, b, a);
+    else if (a->branch_count)
         compare_single(c, b, a, true);
-    } else if (b->branch_count) {
+    else if (b->branch_count)
         compare_single(c, a, b, false);
-    }
 }
 
 static void compare_conjuncts(struct schema_comparison *c, const struct schema_pair *p)
@@ -942,6 +974,13 @@ static void compare_version(struct schema_comparison *c, const struct single_pai
                   s->added);
 }
 
+/* Returns whether several branches of a oneOf may accept values of the schema: a value that two
+ * of them accept is not valid. */
+static bool has_overlap(const struct single_pair *s)
+{
+    return types_of(s->single) & s->all->overlap;
+}
+
 /* Whether one side is nothing but a union, and the other one a schema that has types. */
 static bool is_single_pair(const struct schema_pair *p)
 {
@@ -970,15 +1009,12 @@ static void compare_single_pair(struct schema_comparison *c, const struct schema
     covered = is_covered(&s);
     if (schema_view_is_used_up(c->view_work))
         return;
-    if (covered) {
-        if (types_of(s.single) != types_of(s.all))
-            emit_types(c, added ? SCHEMA_TYPE_WIDENED : SCHEMA_TYPE_NARROWED, p);
-        return;
-    }
-    found = find_version(&s, &list);
+    found = covered ? NULL : find_version(&s, &list);
+    if (covered && types_of(s.single) != types_of(s.all))
+        emit_types(c, added ? SCHEMA_TYPE_WIDENED : SCHEMA_TYPE_NARROWED, p);
     if (found)
         compare_version(c, &s, &list, found);
-    else
+    if (has_overlap(&s) || !(covered || found))
         compare_single(c, s.single, s.all, added);
 }
 
@@ -1029,21 +1065,20 @@ static bool is_ref(struct json_schema_rules *rules, struct json_val schema)
     return skip_refs(rules, schema).node != schema.node;
 }
 
-/* Returns whether the pair was compared before, or is being compared: a recursive schema. */
-static bool is_compared(struct schema_comparison *c, struct json_val before,
-                        struct json_val after, enum schema_role role)
+/* Two subschemas, by their places in the documents. */
+struct pair_key {
+    uint64_t at[2];
+};
+
+static struct pair_key key_of(struct schema_comparison *c, struct json_val before,
+                              struct json_val after, enum schema_role role)
 {
     struct json_val old = skip_refs(&c->rules[0], before);
     struct json_val new = skip_refs(&c->rules[1], after);
-    const uint64_t key[2] = { (uint64_t)(json_exists(old) ? old.node : UINT32_MAX) << 32 |
-                                  (json_exists(new) ? new.node : UINT32_MAX),
-                              role };
-    struct str name = str_n((const char *)key, sizeof key);
 
-    if (map_get(&c->compared, name))
-        return true;
-    map_put(&c->compared, name, c);
-    return false;
+    return (struct pair_key){ { (uint64_t)(json_exists(old) ? old.node : UINT32_MAX) << 32 |
+                                    (json_exists(new) ? new.node : UINT32_MAX),
+                                role } };
 }
 
 /* Returns a view of nothing but the keywords of the schema itself. */
@@ -1090,21 +1125,31 @@ static void compare_views(struct schema_comparison *c, struct json_val before,
     free(p);
 }
 
+/* Compares a pair, unless it was compared before, or is being compared: a recursive schema. */
 static void compare_as(struct schema_comparison *c, struct json_val before,
                        struct json_val after, enum schema_role role)
 {
+    struct pair_key key = key_of(c, before, after, role);
+    struct str name = str_n((const char *)&key, sizeof key);
+    const void *known = map_get(&c->compared, name);
+    uint64_t changes = c->changes;
+
     if (++c->work + c->view_work / VIEW_STEPS > SCHEMA_COMPARE_WORK ||
         c->nesting == SCHEMA_COMPARE_DEPTH) {
         c->too_complex = true;
         return;
     }
-    if (is_compared(c, before, after, role)) {
+    if (known) {
+        c->changes += known == &c->changes;
         compare_ref_annotations(c, before, after);
         return;
     }
+    map_put(&c->compared, name, c);
     c->nesting++;
     compare_views(c, before, after, role);
     c->nesting--;
+    if (c->changes != changes)
+        map_put(&c->compared, name, &c->changes);
 }
 
 static void compare(struct schema_comparison *c, struct json_val before, struct json_val after)

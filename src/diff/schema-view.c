@@ -3,10 +3,14 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "diff/schema-match.h"
 #include "json/equal.h"
 
 enum { MAX_WRAPPERS = 64, TYPES_DEPTH = 32, MAX_UNIONS = 64 };
 enum { MEMBERS_OF_A_STEP = 16 };
+enum { MAX_EXCLUSIVE = 128 }; /* branches that are compared with each other */
+enum { PROPERTY_STEPS = 4 };
+enum { VALUE_PAIRS = 1000 }; /* of two branches */
 enum { NAME_PAIRS = 10000 }; /* of properties that are compared */
 enum { ALL_TYPES = SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL };
 
@@ -167,12 +171,14 @@ struct type_search {
 
 static unsigned find_types(struct type_search *s, struct json_val schema, unsigned depth);
 
+/* Null is valid for oneOf if one branch accepts it, not if several do. */
 static unsigned find_types_of_list(struct type_search *s, const struct json_schema_rule *r,
                                    unsigned depth)
 {
     bool is_union = r->keyword != KEYWORD_ALL_OF;
     struct json_iter it = json_each(r->value);
     unsigned types = is_union ? 0 : ALL_TYPES;
+    size_t nulls = 0;
 
     if (json_type(r->value) != JSON_ARRAY || !json_count(r->value))
         return ALL_TYPES;
@@ -180,7 +186,10 @@ static unsigned find_types_of_list(struct type_search *s, const struct json_sche
         unsigned one = find_types(s, it.value, depth);
 
         types = is_union ? types | one : types & one;
+        nulls += (one & JSON_SCHEMA_NULL) != 0;
     }
+    if (r->keyword == KEYWORD_ONE_OF && nulls > 1)
+        types &= SCHEMA_VIEW_ANY_TYPE;
     return types;
 }
 
@@ -302,35 +311,6 @@ static void drop_values_of_other_types(struct schema_view *v)
 
 /* Branches. */
 
-/* A union of plain types, or of constants, is the same as `type`, or `enum`. */
-static bool join_plain_branches(struct view_maker *m)
-{
-    struct schema_view *v = m->view;
-    unsigned all = 0, types;
-    bool types_only = true, values_only = true;
-
-    for (size_t i = 0; i < v->branch_count; i++) {
-        struct json_val b = v->branches[i];
-
-        types_only = types_only && has_only(b, STR("type")) &&
-                     json_schema_types_parse(json_get(b, STR("type")), &types);
-        values_only = values_only && has_only(b, STR("const"));
-        all |= types_only ? types : 0;
-    }
-    if (types_only) {
-        restrict_types(m, all);
-    } else if (values_only && !v->has_values) {
-        set_values(m, JSON_VAL_NONE);
-        v->values = arena_alloc(m->arena, v->branch_count * sizeof *v->values);
-        for (size_t i = 0; i < v->branch_count; i++)
-            v->values[v->value_count++] = json_get(v->branches[i], STR("const"));
-    } else {
-        return false;
-    }
-    v->branch_count = 0;
-    return true;
-}
-
 static bool is_union_keyword(enum json_keyword k)
 {
     return k == KEYWORD_ANY_OF || k == KEYWORD_ONE_OF;
@@ -355,20 +335,252 @@ struct json_val schema_view_core(struct json_schema_rules *rules, struct json_va
     return schema;
 }
 
-/* Returns the branches of a subschema that is nothing but a union; absent: it is something
- * else. */
-static struct json_val inner_union(const struct view_maker *m, struct json_val schema)
+/* Returns the types of all branches if each is nothing but types, and for oneOf no two have the
+ * same; 0: it is not so. */
+static unsigned join_types(const struct view_maker *m)
+{
+    const struct schema_view *v = m->view;
+    unsigned all = 0, types;
+
+    for (size_t i = 0; i < v->branch_count; i++) {
+        struct json_val type = json_get(v->branches[i], STR("type"));
+
+        if (!has_only(v->branches[i], STR("type")) || !json_schema_types_parse(type, &types))
+            return 0;
+        types = with_integer(types);
+        if (v->branch_keyword == KEYWORD_ONE_OF && types & all & SCHEMA_VIEW_ANY_TYPE)
+            return 0;
+        all |= types;
+    }
+    return all;
+}
+
+/* Makes the values of the branches those of the view. Returns false if not all are constants,
+ * or if a value of oneOf is there twice. */
+static bool join_constants(struct view_maker *m)
+{
+    struct schema_view *v = m->view;
+    struct json_val *values = arena_alloc(m->arena, v->branch_count * sizeof *values);
+    struct schema_match_list list;
+
+    for (size_t i = 0; i < v->branch_count; i++) {
+        if (!has_only(v->branches[i], STR("const")))
+            return false;
+        values[i] = json_get(v->branches[i], STR("const"));
+    }
+    if (v->branch_keyword == KEYWORD_ONE_OF) {
+        list = schema_match_list(values, v->branch_count, m->arena);
+        schema_match_drop_repeated(&list);
+        if (list.count != v->branch_count)
+            return false;
+    }
+    v->has_values = true;
+    v->values = values;
+    v->value_count = v->branch_count;
+    return true;
+}
+
+/* A union of plain types, or of constants, is the same as `type`, or `enum`. */
+static bool join_plain_branches(struct view_maker *m)
+{
+    struct schema_view *v = m->view;
+    unsigned types = v->overlap ? 0 : join_types(m);
+
+    if (types)
+        restrict_types(m, types);
+    else if (v->overlap || v->has_values || !join_constants(m))
+        return false;
+    v->branch_count = 0;
+    return true;
+}
+
+/* Branches that exclude each other. */
+
+static const struct json_schema_rule *
+find_object_rule(const struct schema_view *v, struct json_val schema, enum json_keyword k)
+{
+    return json_type(schema) == JSON_OBJECT ? find_rule(v, schema, k) : NULL;
+}
+
+/* Returns the const or enum of a subschema, without which it may have any value: NULL. */
+static const struct json_schema_rule *find_values(const struct schema_view *v,
+                                                  struct json_val schema)
+{
+    struct json_val core = schema_view_core(v->rules, schema);
+    const struct json_schema_rule *one = find_object_rule(v, core, KEYWORD_CONST);
+    const struct json_schema_rule *list = find_object_rule(v, core, KEYWORD_ENUM);
+
+    if (one)
+        return one;
+    return list && json_type(list->value) == JSON_ARRAY ? list : NULL;
+}
+
+static size_t count_values(const struct json_schema_rule *r)
+{
+    return r->keyword == KEYWORD_ENUM ? json_count(r->value) : 1;
+}
+
+static bool has_value(const struct json_schema_rule *r, struct json_val value)
+{
+    struct json_iter it = json_each(r->value);
+
+    if (r->keyword == KEYWORD_CONST)
+        return json_equal(r->value, value, &by_value);
+    while (json_next(&it))
+        if (json_equal(it.value, value, &by_value))
+            return true;
+    return false;
+}
+
+/* Returns whether both subschemas have values, and none of them in common. */
+static bool have_other_values(const struct schema_view *v, struct json_val a, struct json_val b)
+{
+    const struct json_schema_rule *old = find_values(v, a), *new = find_values(v, b);
+    struct json_iter it;
+
+    if (!old || !new || count_values(old) * count_values(new) > VALUE_PAIRS)
+        return false;
+    *v->work += count_values(old) * count_values(new);
+    if (old->keyword == KEYWORD_CONST)
+        return !has_value(new, old->value);
+    it = json_each(old->value);
+    while (json_next(&it))
+        if (has_value(new, it.value))
+            return false;
+    return true;
+}
+
+static bool is_required(const struct schema_view *v, struct json_val schema, struct str name)
+{
+    struct json_val list = rule_value(v, schema, KEYWORD_REQUIRED);
+    struct json_iter it = json_each(list);
+
+    *v->work += json_count(list);
+    while (json_next(&it))
+        if (json_is(it.value, name))
+            return true;
+    return false;
+}
+
+/* Returns whether a property tells the objects of two subschemas apart. */
+static bool have_other_property(const struct view_maker *m, struct json_val a,
+                                struct json_val b)
+{
+    const struct schema_view *v = m->view;
+    struct json_val x = schema_view_core(v->rules, a), y = schema_view_core(v->rules, b);
+    struct json_val others = rule_value(v, y, KEYWORD_PROPERTIES);
+    struct json_iter it = json_each(rule_value(v, x, KEYWORD_PROPERTIES));
+
+    while (json_type(others) == JSON_OBJECT && !is_used_up(v) && json_next(&it)) {
+        struct str name;
+
+        *v->work += PROPERTY_STEPS;
+        if (!json_exists(it.key) || !find_values(v, it.value))
+            continue;
+        *v->work += json_count(others);
+        name = json_text(it.key, m->arena);
+        if ((is_required(v, x, name) || is_required(v, y, name)) &&
+            have_other_values(v, it.value, json_get(others, name)))
+            return true;
+    }
+    return false;
+}
+
+struct typed_branch {
+    struct json_val schema;
+    unsigned types;
+};
+
+/* Returns the types that a subschema may accept, without null: find_types() counts the branches
+ * of oneOf that accept null. */
+static unsigned non_null_types(const struct schema_view *v, struct json_val schema)
+{
+    return schema_view_types(v->rules, schema, v->work) & SCHEMA_VIEW_ANY_TYPE;
+}
+
+/* Returns the types of values that two branches may both accept. */
+static unsigned shared_types(const struct view_maker *m, const struct typed_branch *a,
+                             const struct typed_branch *b)
+{
+    unsigned types = a->types & b->types;
+
+    ++*m->view->work;
+    if (types && have_other_values(m->view, a->schema, b->schema))
+        return 0;
+    if (types & JSON_SCHEMA_OBJECT && have_other_property(m, a->schema, b->schema))
+        types &= ~(unsigned)JSON_SCHEMA_OBJECT;
+    return types;
+}
+
+/* A search for the types of values that several branches may accept. */
+struct overlap_search {
+    const struct view_maker *m;
+    struct typed_branch branches[MAX_EXCLUSIVE];
+    size_t count; /* also of those for which there is no room */
+    unsigned all, shared;
+};
+
+static void add_to_overlap(struct overlap_search *s, struct json_val schema)
+{
+    const struct schema_view *v = s->m->view;
+    unsigned types = non_null_types(v, schema);
+
+    if (s->count < MAX_EXCLUSIVE)
+        s->branches[s->count] = (struct typed_branch){ schema, types };
+    s->count++;
+    s->shared |= s->all & types;
+    s->all |= types;
+}
+
+static unsigned end_overlap(const struct overlap_search *s)
+{
+    unsigned shared = 0;
+
+    if (!s->shared || s->count > MAX_EXCLUSIVE)
+        return s->shared;
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t k = 0; k < i && !is_used_up(s->m->view); k++)
+            shared |= shared_types(s->m, &s->branches[i], &s->branches[k]);
+    return shared;
+}
+
+/* Whether no value is valid for two of the subschemas in an array. */
+static bool are_exclusive(const struct view_maker *m, struct json_val list)
+{
+    struct overlap_search s = { .m = m };
+    struct json_iter it = json_each(list);
+
+    while (!is_used_up(m->view) && json_next(&it))
+        add_to_overlap(&s, it.value);
+    return !end_overlap(&s);
+}
+
+static unsigned find_overlap(const struct view_maker *m)
+{
+    struct overlap_search s = { .m = m };
+    const struct schema_view *v = m->view;
+
+    for (size_t i = 0; i < v->branch_count && !is_used_up(v); i++)
+        add_to_overlap(&s, v->branches[i]);
+    return end_overlap(&s);
+}
+
+/* Unions in unions. */
+
+/* Returns the rule of a subschema that is nothing but a union; NULL: it is something else. */
+static const struct json_schema_rule *inner_union(const struct view_maker *m,
+                                                  struct json_val schema)
 {
     struct json_val core = schema_view_core(m->view->rules, schema);
     const struct json_schema_node *node;
 
     if (json_type(core) != JSON_OBJECT)
-        return JSON_VAL_NONE;
+        return NULL;
     node = json_schema_rules_of(m->view->rules, core);
     if (node->count != 1 || !is_union_keyword(node->rules[0].keyword) ||
         !json_count(node->rules[0].value))
-        return JSON_VAL_NONE;
-    return node->rules[0].value;
+        return NULL;
+    return node->rules;
 }
 
 static bool is_added(const struct view_maker *m, struct json_val list)
@@ -379,23 +591,34 @@ static bool is_added(const struct view_maker *m, struct json_val list)
     return false;
 }
 
-/* A union in itself, or for the second time, adds nothing. */
+/* Whether the branches of a union in the union mean the same as branches of the outer one. */
+static bool is_flat(const struct view_maker *m, const struct json_schema_rule *inner)
+{
+    if (m->union_count == MAX_UNIONS || m->view->branch_count >= SCHEMA_VIEW_BRANCHES)
+        return false;
+    return (m->view->branch_keyword == KEYWORD_ANY_OF && inner->keyword == KEYWORD_ANY_OF) ||
+           are_exclusive(m, inner->value);
+}
+
+/* A union in itself, or for the second time, adds nothing to anyOf. */
 static void add_branches(struct view_maker *m, struct json_val list)
 {
+    struct schema_view *v = m->view;
     struct json_iter it = json_each(list);
 
     BUG_IF(m->union_count == MAX_UNIONS);
     m->unions[m->union_count++] = list;
-    while (!is_used_up(m->view) && json_next(&it)) {
-        struct json_val inner = inner_union(m, it.value);
+    while (!is_used_up(v) && json_next(&it)) {
+        const struct json_schema_rule *inner = inner_union(m, it.value);
 
-        if (json_exists(inner) && is_added(m, inner))
-            continue;
-        if (json_exists(inner) && m->union_count < MAX_UNIONS &&
-            m->view->branch_count < SCHEMA_VIEW_BRANCHES)
-            add_branches(m, inner);
-        else if (schema_view_types(m->view->rules, it.value, m->view->work) != JSON_SCHEMA_NULL)
+        if (inner && is_added(m, inner->value)) {
+            if (v->branch_keyword == KEYWORD_ONE_OF)
+                v->overlap |= non_null_types(v, it.value);
+        } else if (inner && is_flat(m, inner)) {
+            add_branches(m, inner->value);
+        } else if (schema_view_types(v->rules, it.value, v->work) != JSON_SCHEMA_NULL) {
             push_branch(m, it.value);
+        }
     }
 }
 
@@ -415,8 +638,12 @@ static void read_branches(struct view_maker *m, struct json_val part, enum json_
     }
     v->branch_keyword = k;
     add_branches(m, list);
-    if (v->branch_count > 1 && !join_plain_branches(m))
-        return;
+    if (v->branch_count < 2 || !join_plain_branches(m)) {
+        if (k == KEYWORD_ONE_OF)
+            v->overlap |= find_overlap(m);
+        if (v->branch_count > 1 || v->overlap)
+            return;
+    }
     for (size_t i = 0; i < v->part_count; i++)
         m->joined[i] |= v->parts[i].node == part.node;
     if (v->branch_count == 1) {

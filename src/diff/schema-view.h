@@ -5,13 +5,16 @@
  * null. So these are the same: {"type":["string","null"]}, {"type":"string","nullable":true}
  * and {"anyOf":[{"type":"string"},{"type":"null"}]}; {"const":1} and {"enum":[1]}; a union of
  * plain types in anyOf and in `type`; a union in a branch of a union and its branches; a $ref
- * and its target; keywords in an allOf and beside it.
+ * and its target; keywords in an allOf and beside it. For oneOf this holds only if its branches
+ * exclude each other: they have no type in common, other values in const and enum, or, for
+ * objects, a required property with other values.
  *
  * A part has no keyword that another part has, too, with another value, or whose meaning
  * depends on a keyword of another part; a subschema for which this is not so is a conjunct.
  *
  * Limits: at most SCHEMA_VIEW_PARTS parts, more become conjuncts; 64 unions in a union, and
- * SCHEMA_VIEW_BRANCHES of their branches; the search for types ends after SCHEMA_VIEW_STEPS
+ * SCHEMA_VIEW_BRANCHES of their branches; more than 128 branches of oneOf exclude each other
+ * only by types, or as constants; the search for types ends after SCHEMA_VIEW_STEPS
  * subschemas and then counts as all types. With a $ref to something else than the schema itself
  * the view is not `complete`.
  *
@@ -46,6 +49,7 @@ struct schema_view {
     struct json_val *branches; /* without a null branch; in the arena */
     size_t branch_count, branch_cap;
     enum json_keyword branch_keyword;
+    unsigned overlap; /* types of values that two branches of oneOf may accept; no null */
     struct json_val *conjuncts; /* subschemas that apply as well; in the arena */
     size_t conjunct_count, conjunct_cap;
     uint64_t *work; /* of all views; borrowed */

@@ -17,7 +17,6 @@ VALUES = ("a", "b", "abc", 1, 2, None, True)
 class Schemas:
     """Makes schemas and changes of them. It never makes what the rules leave out on purpose:
 
-    oneOf                          its branches count as exclusive, as in anyOf
     objects with further properties of any type
                                    a property that is added to one may have been sent before
     not, if, patterns, $ref        a change of them is "not judged", and so always risky; $ref is made,
@@ -62,7 +61,7 @@ class Schemas:
 
     def schema(self, depth=0):
         kind = "leaf" if depth > 2 else self.rng.choice(
-            ("leaf", "leaf", "leaf", "object", "object", "array", "anyOf", "anyOf", "allOf", "beside", "$ref"))
+            ("leaf", "leaf", "leaf", "object", "object", "array", "anyOf", "anyOf", "oneOf", "allOf", "beside", "$ref"))
         if kind == "leaf":
             return self.leaf()
         if kind == "object":
@@ -72,11 +71,11 @@ class Schemas:
         if kind == "$ref":
             return {"$ref": "#/$defs/" + self.rng.choice("xyz")}
         if kind == "beside":
-            return {**self.leaf(), self.rng.choice(("anyOf", "allOf")): [self.schema(depth + 1) for _ in range(2)]}
+            return {**self.leaf(), self.rng.choice(("anyOf", "oneOf", "allOf")): [self.schema(depth + 1) for _ in range(2)]}
         return {kind: [self.schema(depth + 1) for _ in range(self.rng.randint(1, 3))]}
 
     def places(self, schema):
-        for name in ("properties", "anyOf", "allOf"):
+        for name in ("properties", "anyOf", "oneOf", "allOf"):
             below = schema.get(name, {})
             yield from ((below, key) for key in (below if isinstance(below, dict) else range(len(below))))
         if isinstance(schema.get("items"), dict):
@@ -92,19 +91,19 @@ class Schemas:
             return schema
         kind = self.rng.choice(("other", "union", "nullable", "all", "member", "member", "list", "list"))
         if kind == "union":
-            return {"anyOf": self.rng.sample((schema, self.leaf(), self.schema(2)), 3)}
+            return {self.rng.choice(("anyOf", "oneOf")): self.rng.sample((schema, self.leaf(), self.schema(2)), 3)}
         if kind == "nullable":
-            return {"anyOf": [schema, {"type": "null"}]}
+            return {self.rng.choice(("anyOf", "oneOf")): [schema, {"type": "null"}]}
         if kind == "all":
             return {"allOf": [schema, self.leaf()]}
-        lists = [schema[name] for name in ("anyOf", "allOf") if len(schema.get(name, ())) > 0]
+        lists = [schema[name] for name in ("anyOf", "oneOf", "allOf") if len(schema.get(name, ())) > 0]
         if kind == "list" and lists:
             if len(lists[0]) > 1 and self.rng.random() < .6:
                 lists[0].pop(self.rng.randrange(len(lists[0])))
             else:
                 lists[0].append(self.schema(2))
             return schema
-        members = [name for name in schema if name not in ("anyOf", "allOf", "$ref", "additionalProperties")]
+        members = [name for name in schema if name not in ("anyOf", "oneOf", "allOf", "$ref", "additionalProperties")]
         if kind == "member" and members:
             name = self.rng.choice(members)
             other = self.leaf().get(name)

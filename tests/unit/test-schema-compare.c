@@ -56,9 +56,9 @@ static void a_change_has_its_place_in_the_schema_and_in_values(void **state)
     check("{'additionalProperties':{'type':'string'}}",
           "{'additionalProperties':{'type':'string','maxLength':1}}", SCHEMA_BOUND_TIGHTENED,
           "$.additionalProperties.maxLength $.*");
-    check("{'oneOf':[{'title':'A'},{'title':'B','minimum':1}]}",
-          "{'oneOf':[{'title':'B','minimum':2},{'title':'A'}]}", SCHEMA_BOUND_TIGHTENED,
-          "$.anyOf[0].minimum $");
+    check("{'oneOf':[{'title':'A','type':'string'},{'title':'B','type':'number','minimum':1}]}",
+          "{'oneOf':[{'title':'B','type':'number','minimum':2},{'title':'A','type':'string'}]}",
+          SCHEMA_BOUND_TIGHTENED, "$.anyOf[0].minimum $");
 }
 
 static void a_definition_is_compared_once(void **state)
@@ -69,6 +69,27 @@ static void a_definition_is_compared_once(void **state)
           "{'properties':{'a':{'$ref':'#/$defs/x'},'b':{'$ref':'#/$defs/x'}},"
           "'$defs':{'x':{'type':'integer'}}}",
           SCHEMA_TYPE_CHANGED, "$.properties.a.type $['a']");
+}
+
+/* A definition that was compared at another place changes the oneOf, too. */
+static void a_compared_definition_counts_as_a_change_of_oneof(void **state)
+{
+    static const char *const schema =
+        "{\"properties\":{\"a\":{\"anyOf\":[{\"$ref\":\"#/$defs/x\"},{\"minimum\":1}]},"
+        "\"b\":{\"oneOf\":[{\"$ref\":\"#/$defs/x\"},{\"maxLength\":2,\"type\":\"string\"}]}},"
+        "\"$defs\":{\"x\":{\"type\":\"string\",\"minLength\":%d}}}";
+    struct arena a = { 0 };
+    struct buf seen;
+
+    (void)state;
+    buf_init(&seen, 1 << 16);
+    compare(&seen, arena_printf(&a, schema, 3), arena_printf(&a, schema, 2));
+    assert_str(buf_str(&seen), arena_printf(&a,
+                                            "%d $.properties.a.anyOf[0].minLength $[\"a\"]\n"
+                                            "%d $.properties.b.oneOf $[\"b\"]\n",
+                                            SCHEMA_BOUND_LOOSENED, SCHEMA_NOT_JUDGED));
+    buf_release(&seen);
+    arena_release(&a);
 }
 
 /* Definitions that refer to the next one twice: without a memory, 2^60 places. */
@@ -222,6 +243,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_change_has_its_place_in_the_schema_and_in_values),
         cmocka_unit_test(a_definition_is_compared_once),
+        cmocka_unit_test(a_compared_definition_counts_as_a_change_of_oneof),
         cmocka_unit_test(many_ways_to_a_definition_take_linear_time),
         cmocka_unit_test(a_large_schema_takes_little_time),
         cmocka_unit_test(searches_for_types_are_limited),

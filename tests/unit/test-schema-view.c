@@ -148,7 +148,8 @@ static void a_union_in_a_union_has_its_branches_there(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
         view_schema(&r, arena_printf(&a,
-                                     "%s'$defs':{'a':{'minLength':1},'b':{'minimum':1},"
+                                     "%s'$defs':{'a':{'type':'string','minLength':1},"
+                                     "'b':{'type':'number','minimum':1},"
                                      "'u':{'anyOf':[{'$ref':'#/$defs/a'},"
                                      "{'$ref':'#/$defs/b'}]}}}",
                                      schemas[i])
@@ -301,6 +302,9 @@ static void types_follow_every_keyword_that_excludes_some(void **state)
         { "{'anyOf':[{'const':true},{'allOf':[{'type':'array'}]}]}",
           JSON_SCHEMA_BOOLEAN | JSON_SCHEMA_ARRAY },
         { "{'type':'number'}", JSON_SCHEMA_NUMBER | JSON_SCHEMA_INTEGER },
+        { "{'oneOf':[{'type':['string','null']},{'type':'boolean'}]}",
+          JSON_SCHEMA_STRING | JSON_SCHEMA_BOOLEAN | JSON_SCHEMA_NULL },
+        { "{'oneOf':[{'type':['string','null']},{'const':null}]}", JSON_SCHEMA_STRING },
         { "{'$ref':'#'}", SCHEMA_VIEW_ANY_TYPE | JSON_SCHEMA_NULL },
         { "false", 0 },
     };
@@ -312,6 +316,104 @@ static void types_follow_every_keyword_that_excludes_some(void **state)
         assert_int_equal(schema_view_types(&r.rules, r.rules.root, &r.work), rows[i].types);
         end(&r);
     }
+}
+
+#define KIND(name, values)                                                                     \
+    "{'properties':{'" name "':" values "},'required':['" name "'],'type':'object'}"
+
+/* {"oneOf":[…]}: how many branches the view has, and for which types they overlap. */
+static void branches_of_oneof_overlap_unless_they_exclude_each_other(void **state)
+{
+    static const struct {
+        const char *branches;
+        size_t count;
+        unsigned overlap;
+    } rows[] = {
+        { "{'type':'string'},{'type':'number'}", 0, 0 },
+        { "{'type':'string'},{'type':['number','string']}", 2, JSON_SCHEMA_STRING },
+        { "{'type':'integer'},{'type':'number'}", 2, JSON_SCHEMA_INTEGER },
+        { "{'const':1},{'const':'a'},{'const':2}", 0, 0 },
+        { "{'const':1},{'const':'a'},{'const':1.0}", 3, JSON_SCHEMA_INTEGER },
+        { "{'enum':[1,2]},{'enum':[3]}", 2, 0 },
+        { "{'enum':[1,2]},{'const':2}", 2, JSON_SCHEMA_INTEGER },
+        { "{'enum':[1,2]},{'type':'integer'}", 2, JSON_SCHEMA_INTEGER },
+        { "{'type':'string','minLength':1},{'type':'null'},{'type':['number','null']}", 2, 0 },
+        { KIND("k", "{'const':1}") "," KIND("k", "{'enum':[2,3]}"), 2, 0 },
+        { KIND("k", "{'const':1}") "," KIND("k", "{'enum':[2,1]}"), 2, JSON_SCHEMA_OBJECT },
+        { KIND("k", "{'const':1}") "," KIND("l", "{'const':2}"), 2, JSON_SCHEMA_OBJECT },
+        { KIND("k", "{'const':1}") ",{'type':'object','properties':{'k':{'const':2}}}", 2, 0 },
+        { "{'type':'object','properties':{'k':{'const':1}}},"
+          "{'type':'object','properties':{'k':{'const':2}}}",
+          2, JSON_SCHEMA_OBJECT },
+        { "{'oneOf':[" KIND("k", "{'const':1}") "," KIND("k",
+                                                         "{'const':2}") "]},"
+                                                                        "{'type':'string'}",
+          3, 0 },
+        { "{'anyOf':[{'minLength':1,'type':'string'},{'type':'string'}]},{'type':'number'}", 2,
+          0 },
+        { "{'$ref':'#/$defs/u'},{'$ref':'#/$defs/u'}", 2,
+          JSON_SCHEMA_STRING | JSON_SCHEMA_BOOLEAN },
+    };
+    struct arena a = { 0 };
+    struct rig r;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        view_schema(&r, arena_printf(&a,
+                                     "{'oneOf':[%s],'$defs':{'u':{'anyOf':[{'type':'string'},"
+                                     "{'type':'boolean'}]}}}",
+                                     rows[i].branches)
+                            .at);
+        assert_int_equal(r.view.branch_count, rows[i].count);
+        assert_int_equal(r.view.overlap, rows[i].overlap);
+        end(&r);
+    }
+    arena_release(&a);
+}
+
+/* Each property of a branch is looked for in the other one. */
+static void names_of_branches_of_oneof_count_as_work(void **state)
+{
+    struct buf text;
+    struct rig r;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    buf_add(&text, STR("{'oneOf':[{'$ref':'#/$defs/a','title':'1'},{'$ref':'#/$defs/a'}],"
+                       "'$defs':{'a':{'type':'object','required':["));
+    for (int i = 0; i < 500; i++)
+        buf_printf(&text, "%s'r%d'", i ? "," : "", i);
+    buf_add(&text, STR("],'properties':{"));
+    for (int i = 0; i < 500; i++)
+        buf_printf(&text, "%s'p%d':{'const':%d}", i ? "," : "", i, i);
+    buf_add(&text, STR("}}}}"));
+    view_schema(&r, buf_z(&text));
+    assert_int_equal(r.view.overlap, JSON_SCHEMA_OBJECT);
+    assert_true(r.work >= 500 * (500 + 2 * 500));
+    end(&r);
+    buf_release(&text);
+}
+
+/* More branches than are compared with each other exclude each other only as constants. */
+static void many_constants_of_oneof_are_an_enum(void **state)
+{
+    struct buf text;
+    struct rig r;
+
+    (void)state;
+    buf_init(&text, 1 << 20);
+    for (int repeated = 0; repeated <= 1; repeated++) {
+        buf_clear(&text);
+        buf_add(&text, STR("{'oneOf':["));
+        for (int i = 0; i < 2000; i++)
+            buf_printf(&text, "{'const':%d,'title':'t'},", i);
+        buf_printf(&text, "{'const':%d}]}", repeated ? 1000 : 2000);
+        view_schema(&r, buf_z(&text));
+        assert_int_equal(r.view.has_values, !repeated);
+        assert_int_equal(r.view.overlap, repeated ? JSON_SCHEMA_INTEGER : 0);
+        end(&r);
+    }
+    buf_release(&text);
 }
 
 static void a_value_of_another_type_does_not_count(void **state)
@@ -348,6 +450,9 @@ int main(void)
         cmocka_unit_test(more_unions_than_a_view_has_room_for_are_left_out),
         cmocka_unit_test(keywords_of_allof_join_unless_they_collide),
         cmocka_unit_test(types_follow_every_keyword_that_excludes_some),
+        cmocka_unit_test(branches_of_oneof_overlap_unless_they_exclude_each_other),
+        cmocka_unit_test(names_of_branches_of_oneof_count_as_work),
+        cmocka_unit_test(many_constants_of_oneof_are_an_enum),
         cmocka_unit_test(a_value_of_another_type_does_not_count),
     };
 
