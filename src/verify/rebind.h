@@ -1,5 +1,5 @@
-/* verify/rebind.h - carries values that the live server made into later requests, in place of
- * the recorded ones: task ids, cursors, handles, URIs of a session.
+/* verify/rebind.h - keeps the values that the live server made, which later requests have in
+ * place of the recorded ones: task ids, cursors, handles, URIs of a session.
  *
  * Learns from pairs of responses: a string of REBIND_LENGTH_MIN characters or more that differs
  * at the same path is bound, the recorded one to the live one. Cursors, task ids and request
